@@ -16,6 +16,17 @@ PassOptions options_of(AnnotationPass& pass) {
   return options;
 }
 
+/// Refuses a name that none of `known` is.
+void check_names(const std::set<std::string>& names, const std::vector<std::string>& known) {
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    std::string list;
+    for (const std::string& k : known) list += (list.empty() ? "" : ", ") + k;
+    throw trace::InputError("error: --annotations '" + name + "', expected all, none or some of " + list +
+                            base::suggestion(name, known));
+  }
+}
+
 }  // namespace
 
 void PassRegistry::add(Factory make) {
@@ -44,26 +55,38 @@ std::vector<PassOption> PassRegistry::options() const {
   return all;
 }
 
-PassList PassRegistry::make(const PassOptionValues& values) const {
-  PassList passes;
+std::vector<std::string> PassRegistry::default_names() const {
   std::vector<std::string> names;
+  for (const Factory& factory : factories_) {
+    const std::unique_ptr<AnnotationPass> pass = factory();
+    if (pass->by_default()) names.push_back(pass->name());
+  }
+  return names;
+}
+
+PassList PassRegistry::make(const PassOptionValues& values, const std::optional<std::set<std::string>>& names) const {
+  if (names) check_names(*names, default_names());
+  PassList passes;
+  std::vector<std::string> known;
   std::size_t found = 0;
   for (const Factory& factory : factories_) {
-    passes.push_back(factory());
-    const PassOptions options = options_of(*passes.back());
+    std::unique_ptr<AnnotationPass> pass = factory();
+    const PassOptions options = options_of(*pass);
+    const std::size_t before = found;
     for (const PassOption& o : options.options()) {
-      names.push_back(o.name);
+      known.push_back(o.name);
       const auto given = values.find(o.name);
       if (given == values.end()) continue;
       options.set(o.name, given->second);
       ++found;
     }
+    if (!names || found != before || names->count(pass->name()) != 0) passes.push_back(std::move(pass));
   }
   if (found != values.size()) {
     for (const auto& [name, text] : values)
-      if (std::find(names.begin(), names.end(), name) == names.end())
+      if (std::find(known.begin(), known.end(), name) == known.end())
         throw trace::InputError("error: no annotation pass has an option '" + name + "'" +
-                                base::suggestion(name, names));
+                                base::suggestion(name, known));
   }
   for (const auto& pass : passes) pass->validate();
   return passes;

@@ -4,15 +4,19 @@
 #include "compile.h"
 #include "host.h"
 #include "outputs.h"
+#include "program.h"
+#include "reannotate.h"
+#include "scheme_codes.h"
 
-#include <regatta/base/input_file.h>
 #include <regatta/launch/entry_names.h>
 #include <regatta/launch/launch_file.h>
 #include <regatta/ptx/ptx.h>
 #include <regatta/trace/file.h>
+#include <regatta/trace/scheme_code.h>
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -20,55 +24,6 @@
 namespace regatta::tool {
 
 namespace {
-
-/// The module in the file `path`. What cannot be read is said with `prefix`, the place that names the file.
-ptx::ModuleResult read_module(const std::string& path, const std::string& prefix) {
-  std::string text;
-  try {
-    text = base::read_text(path);
-  } catch (const base::InputError& e) {
-    throw trace::InputError(prefix + e.what());
-  }
-  return ptx::parse_entries(text, path);
-}
-
-std::vector<ptx::ModuleResult> read_modules(const std::vector<std::string>& paths, const std::string& prefix) {
-  std::vector<ptx::ModuleResult> modules;
-  for (const std::string& path : paths) modules.push_back(read_module(path, prefix));
-  return modules;
-}
-
-std::vector<launch::EntryNames> entry_names(const std::vector<ptx::ModuleResult>& modules) {
-  std::vector<launch::EntryNames> names;
-  for (const ptx::ModuleResult& m : modules) {
-    names.push_back({m.file, {}});
-    for (const ptx::EntryResult& e : m.entries) names.back().entries.push_back(e.name);
-  }
-  return names;
-}
-
-/// The PTX files of a launch file, or the one that replaces its file.
-void replace_ptx(launch::LaunchFile& file, const std::string& path) {
-  if (path.empty()) return;
-  if (file.ptx.size() != 1) {
-    throw trace::InputError("error: --ptx replaces one PTX file, '" + file.file + "' has " +
-                            std::to_string(file.ptx.size()) + ": name the other one there");
-  }
-  file.ptx = {path};
-}
-
-CompileOptions compile_options(const AnnotateOptions& options) {
-  CompileOptions o;
-  o.allocation.max_registers = options.max_registers;
-  o.least_registers = options.min_registers;
-  o.shared_values = options.shared_values;
-  o.allocation.schedule = options.schedule;
-  o.allocation.narrow = options.addresses == 32;
-  o.passes = options.passes;
-  o.pass_options = options.pass_options;
-  o.warp_size = options.warp_size;
-  return o;
-}
 
 void commit(base::OutputFile* file, const std::string& bytes) {
   if (file == nullptr) return;
@@ -116,24 +71,6 @@ void check(const AnnotateOptions& options, AnnotateResult& result) {
   commit(outputs.report.get(), report_json(result));
 }
 
-/// Refuses --ctas FIRST:COUNT that would leave the trace empty.
-void check_ctas(const AnnotateOptions& options, const launch::LaunchFile& file) {
-  std::uint64_t most = 0;
-  for (const launch::Launch& l : file.launches) {
-    most = std::max(most, std::uint64_t{l.grid[0]} * l.grid[1] * l.grid[2]);
-  }
-  if (options.first_cta < most) return;
-  throw trace::InputError("error: --ctas " + std::to_string(options.first_cta) + ":" +
-                          std::to_string(options.cta_count) + " traces nothing: the largest grid of '" + file.file +
-                          "' has " + std::to_string(most) + " CTAs, expected FIRST below that");
-}
-
-/// What resolve_entries() found.
-ptx::EntryResult& entry_of(const launch::Launch& l, std::vector<ptx::ModuleResult>& modules) {
-  std::vector<ptx::EntryResult>& entries = modules[*l.module].entries;
-  return *std::find_if(entries.begin(), entries.end(), [&](const ptx::EntryResult& e) { return e.name == l.entry; });
-}
-
 /// A run that has succeeded, and whose files have no names yet.
 struct Run {
   explicit Run(const AnnotateOptions& options) : outputs(options) {}
@@ -150,58 +87,161 @@ void finish(Run& run, const AnnotateResult& result) {
   commit(run.outputs.report.get(), report_json(result));
 }
 
-std::unique_ptr<Run> run(const AnnotateOptions& options, AnnotateResult& result) {
-  launch::LaunchFile file = launch::read_launch_file(options.launch);
-  replace_ptx(file, options.ptx);
-  check_ctas(options, file);
-  std::vector<ptx::ModuleResult> modules = read_modules(file.ptx, file.file + ": error: ");
-  refuse_clashes(options, &file, modules);
-  launch::resolve_entries(file, entry_names(modules));
-  bool below_4_gb = options.addresses == 32 || options.memory_below_4_gb;
-  std::vector<ir::Module> variables;
-  for (const ptx::ModuleResult& m : modules) {
-    below_4_gb |= m.address_bits == 32;
-    variables.emplace_back();
-    variables.back().file = m.file;
-    variables.back().variables = m.variables;
-  }
+/// What earlier runs have found, and the static part of the trace, which comes first, must say.
+struct Findings {
+  std::map<std::string, std::set<KernelName>> racy;  ///< by variant
+  std::map<std::string, std::string> impossible;     ///< variants that the program cannot have, with the reason
+};
 
-  auto run = std::make_unique<Run>(options);
-  Outputs& outputs = run->outputs;
-  if (outputs.trace) outputs.trace->set_producer(options.producer);
-  Host host(file, variables, options, below_4_gb, outputs.trace.get(), result);
-  host.check_dumps();
-  std::set<KernelName> compiled;
-  for (const launch::Launch& l : file.launches) {
-    if (!compiled.insert(kernel_name(l)).second) continue;
-    ptx::EntryResult& entry = entry_of(l, modules);
-    if (!entry.accepted) throw trace::InputError(entry.message);
-    CompileOptions compilation = compile_options(options);
-    compilation.dynamic_shared_bytes = static_cast<std::uint32_t>(l.dynamic_shared);
-    for (const launch::Launch& same : file.launches) {
-      if (kernel_name(same) != kernel_name(l)) continue;
-      compilation.least_registers = std::max(compilation.least_registers, same.registers);
-      compilation.dynamic_shared_bytes =
-          std::min(compilation.dynamic_shared_bytes, static_cast<std::uint32_t>(same.dynamic_shared));
+/// A variant that cannot be had; `what()` says why.
+class VariantError : public trace::InputError {
+ public:
+  VariantError(std::string variant, const std::string& what) : trace::InputError(what), variant_(std::move(variant)) {}
+  const std::string& variant() const { return variant_; }
+
+ private:
+  std::string variant_;
+};
+
+/// Does `work` for a code. What the code is refused for is said with the name of the variant.
+template <class Work>
+void for_code(const trace::Variant& variant, Work work) {
+  if (variant.name == trace::plain_variant) return work();
+  try {
+    work();
+  } catch (const trace::InputError& e) {
+    throw VariantError(variant.name, std::string(e.what()) + " (in the variant " + variant.name + ", " +
+                                         variant.options + ", for " + scheme_list(variant) + ")");
+  }
+}
+
+/// The first code, then those that the schemes need and that are none of the codes before them.
+std::vector<Code> compile_codes(const AnnotateOptions& options, const Findings& known, const Program& program,
+                                AnnotateResult& result) {
+  std::vector<Code> codes;
+  codes.push_back(compile_code({{trace::plain_variant, {}, ""}, options, {}}, program));
+  for (const trace::SchemeCode& code : codes_for(options.schemes)) {
+    const std::vector<trace::CodeOption> its_options = code.options_for(uses_shared_memory(program));
+    Code more{{code.name, code.schemes, ""}, with_code(options, its_options), {}};
+    more.variant.options = options_text(more.options, its_options);
+    const auto without = [&](const std::string& why) {
+      result.without_variant.push_back(scheme_list(more.variant) + ": " + why);
+    };
+    const auto impossible = known.impossible.find(code.name);
+    if (impossible != known.impossible.end()) {
+      without("no variant " + code.name + ": " + impossible->second);
+      continue;
     }
-    CompiledKernel kernel = compile(std::move(entry.function), compilation);
+    for_code(more.variant, [&] { more = compile_code(std::move(more), program); });
+    const auto same = std::find_if(codes.begin(), codes.end(), [&](const Code& c) { return is_same(c, more); });
+    if (same == codes.end()) {
+      codes.push_back(std::move(more));
+      continue;
+    }
+    without("their code (" + more.variant.options + ") is the one of variant " + same->variant.name);
+    if (same == codes.begin()) continue;
+    same->variant.schemes.insert(same->variant.schemes.end(), code.schemes.begin(), code.schemes.end());
+  }
+  return codes;
+}
+
+/// Schemes that were asked for, and whose code cannot have the annotation that they read: refused by name, otherwise
+/// told.
+void check_annotations(const AnnotateOptions& options, const std::vector<Code>& codes, AnnotateResult& result) {
+  for (const std::string& scheme : options.schemes) {
+    const std::optional<std::string> section = trace::annotation_of_scheme(scheme);
+    if (!section) continue;
+    const auto own = std::find_if(codes.begin(), codes.end(), [&](const Code& c) {
+      return std::find(c.variant.schemes.begin(), c.variant.schemes.end(), scheme) != c.variant.schemes.end();
+    });
+    for (const auto& [module, kernel] : (own == codes.end() ? codes.front() : *own).kernels) {
+      for (std::size_t p = 0; p < kernel.passes.size(); ++p) {
+        if (kernel.passes[p]->name() != *section || kernel.left_out[p].empty()) continue;
+        if (!options.all_schemes) throw trace::InputError("error: --for " + scheme + ": " + kernel.left_out[p]);
+        result.without_variant.push_back(scheme + ": no annotation '" + *section + "': " + kernel.left_out[p]);
+      }
+    }
+  }
+}
+
+/// Executes one code; `outputs` has what it writes.
+void run_code(Code& code, const Program& program, Run& run, CodeResult& result) {
+  const AnnotateOptions& options = code.options;
+  const bool is_plain = code.variant.name == trace::plain_variant;
+  trace::Writer* const writer = run.outputs.trace.get();
+  if (writer != nullptr && !is_plain) writer->begin_variant(code.variant);
+  if (!options.listing.empty() && !is_plain) {
+    run.listing +=
+        "\n// variant " + code.variant.name + ", " + code.variant.options + ", for " + scheme_list(code.variant) + "\n";
+  }
+  Host host(program.file, program.variables, options, program.below_4_gb, writer, result);
+  if (is_plain) host.check_dumps();
+  for (auto& [module, kernel] : code.kernels) {
     result.entries.push_back(report_of(kernel));
-    if (!options.listing.empty()) run->listing += (run->listing.empty() ? "" : "\n") + listing_of(kernel);
-    host.add_kernel(*l.module, std::move(kernel));
+    if (!options.listing.empty()) run.listing += (run.listing.empty() ? "" : "\n") + listing_of(kernel);
+    host.add_kernel(module, std::move(kernel));
   }
   const auto start = std::chrono::steady_clock::now();
   host.run();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   host.collect_findings();
-  if (outputs.trace) {
+  if (writer != nullptr) {
     std::uint64_t traced = 0;
     for (const LaunchReport& l : result.launches) traced += l.traced_ctas;
     // A grid that is large enough need not have been launched.
     if (traced == 0) throw trace::InputError("error: no launch that ran has a CTA of --ctas: the trace would be empty");
   }
-  for (std::size_t i = 0; i < outputs.dumps.size(); ++i) outputs.dumps[i]->write(host.contents(options.dumps[i].first));
+  for (std::size_t i = 0; is_plain && i < run.outputs.dumps.size(); ++i) {
+    run.outputs.dumps[i]->write(host.contents(options.dumps[i].first));
+  }
   host.check_expectations();
+}
+
+std::unique_ptr<Run> run(const AnnotateOptions& options, const Findings& known, AnnotateResult& result) {
+  const Program program = read_program(options);
+  auto run = std::make_unique<Run>(options);
+  if (run->outputs.trace) run->outputs.trace->set_producer(options.producer);
+  std::vector<Code> codes = compile_codes(options, known, program, result);
+  check_annotations(options, codes, result);
+  if (run->outputs.trace && codes.size() > 1) run->outputs.trace->announce_variants();
+  for (Code& code : codes) {
+    const auto racy = known.racy.find(code.variant.name);
+    if (racy != known.racy.end()) code.options.racy_kernels = racy->second;
+    if (&code == &codes.front()) {
+      run_code(code, program, *run, result);
+      continue;
+    }
+    VariantResult of_variant;
+    of_variant.variant = code.variant;
+    for_code(code.variant, [&] { run_code(code, program, *run, of_variant); });
+    result.variants.push_back(std::move(of_variant));
+  }
   return run;
+}
+
+/// Runs until the run fits what it finds: a trace says in its static part, which comes first, which kernels race.
+std::unique_ptr<Run> run_until_known(const AnnotateOptions& options, Findings& known, AnnotateResult& result) {
+  for (;;) {
+    result = AnnotateResult{};
+    std::unique_ptr<Run> done;
+    try {
+      done = run(options, known, result);
+    } catch (const VariantError& e) {
+      if (!options.all_schemes) throw;
+      known.impossible[e.variant()] = e.what();
+      continue;
+    }
+    std::map<std::string, std::set<KernelName>> racy;
+    if (!result.racy_kernels.empty()) racy[trace::plain_variant] = result.racy_kernels;
+    for (const VariantResult& v : result.variants) {
+      if (!v.racy_kernels.empty()) racy[v.variant.name] = v.racy_kernels;
+    }
+    if (options.out.empty() || racy == known.racy) {
+      known.racy = std::move(racy);
+      return done;
+    }
+    known.racy = std::move(racy);
+  }
 }
 
 /// Runs the program with wide addresses and without output: one that is out of bounds by 4 GB or more would go
@@ -216,8 +256,9 @@ void check_wide_addresses(const AnnotateOptions& options) {
   wide.report.clear();
   wide.listing.clear();
   wide.dumps.clear();
+  wide.schemes.clear();
   AnnotateResult unused;
-  run(wide, unused);
+  run(wide, {}, unused);
 }
 
 }  // namespace
@@ -238,33 +279,33 @@ AnnotateResult annotate(const AnnotateOptions& options) {
     throw trace::InputError("error: --min-registers is " + std::to_string(options.min_registers) + ", expected 0 to " +
                             std::to_string(trace::max_general_registers));
   }
-  options.passes.make(options.pass_options);  // refuses options that do not fit before a file is read
+  options.passes.make(options.pass_options,
+                      options.annotations);  // refuses options that do not fit before a file is read
   AnnotateResult result;
-  if (options.check) {
+  if (!options.trace.empty()) {
+    result = add_annotations(options);
+  } else if (options.check) {
     if (options.ptx.empty() && options.launch.empty())
       throw trace::InputError("error: --check needs --ptx or --launch");
     check(options, result);
   } else {
     if (options.launch.empty()) throw trace::InputError("error: --launch is missing (or --ptx with --check)");
     if (options.addresses == 32) check_wide_addresses(options);
-    // A trace says which of its kernels race, in its static part, which comes first. A file whose guess was wrong is
-    // written again; a pipe cannot be.
     AnnotateOptions known = options;
     known.races_known = options.check_races;
-    if (options.check_races && is_written_directly(options.out)) {
-      AnnotateOptions search = options;
+    if (known.annotations) {
+      for (const std::string& scheme : options.schemes) {
+        if (const auto section = trace::annotation_of_scheme(scheme)) known.annotations->insert(*section);
+      }
+    }
+    // A file whose guess was wrong is written again; a pipe cannot be.
+    Findings findings;
+    if ((options.check_races || options.all_schemes) && is_written_directly(options.out)) {
+      AnnotateOptions search = known;
       search.out.clear();
-      run(search, result);
-      known.racy_kernels = std::move(result.racy_kernels);
-      result = AnnotateResult{};
+      run_until_known(search, findings, result);
     }
-    std::unique_ptr<Run> done = run(known, result);
-    if (!options.out.empty() && result.racy_kernels != known.racy_kernels) {
-      known.racy_kernels = result.racy_kernels;
-      done.reset();
-      result = AnnotateResult{};
-      done = run(known, result);
-    }
+    const std::unique_ptr<Run> done = run_until_known(known, findings, result);
     finish(*done, result);
   }
   return result;

@@ -4,8 +4,10 @@
 #include "command_line.h"
 
 #include <regatta/base/arguments.h>
+#include <regatta/base/shell_words.h>
 #include <regatta/base/suggestion.h>
 #include <regatta/ptx/ptx.h>
+#include <regatta/trace/scheme_code.h>
 #include <regatta/trace/types.h>
 
 #include <boost/program_options.hpp>
@@ -32,6 +34,11 @@ constexpr const char* intro =
     "      compile the kernels that the launch file names, run them, write the trace\n"
     "  regatta-annotate --launch launch.toml --dump-buffer c=c.bin\n"
     "      run without a trace and save a result buffer\n"
+    "  regatta-annotate --launch launch.toml --out kernel.rgt --for finereg,rc\n"
+    "      with the code of schemes that need another one: a trace for these schemes too (--for all: for every "
+    "scheme)\n"
+    "  regatta-annotate --trace kernel.rgt --for rfv --out new.rgt\n"
+    "      add annotations to a trace that exists; the program is compiled again and not executed\n"
     "  regatta-annotate --ptx kernel.ptx --check --report report.json --listing kernel.txt\n"
     "      compile every entry without running it; report what was accepted and what it needs\n\n"
     "A launch file has the PTX file, grid, block and parameters of one kernel, or buffers, launches and steps of\n"
@@ -123,9 +130,11 @@ std::vector<std::string> names_of(const po::options_description& options) {
 /// An option whose text is empty was meant to say something: a script's variable that is not set, mostly.
 void refuse_empty(const po::variables_map& values) {
   constexpr std::pair<const char*, const char*> texts[] = {
-      {"launch", "the name of a file"}, {"out", "the name of a file"},     {"ptx", "the name of a file"},
-      {"report", "the name of a file"}, {"listing", "the name of a file"}, {"entry", "the name of an entry"},
-      {"ctas", "FIRST:COUNT"}};
+      {"trace", "the name of a file"},    {"launch", "the name of a file"},
+      {"out", "the name of a file"},      {"ptx", "the name of a file"},
+      {"report", "the name of a file"},   {"listing", "the name of a file"},
+      {"entry", "the name of an entry"},  {"ctas", "FIRST:COUNT"},
+      {"for", "all or names of schemes"}, {"annotations", "all, none or names of annotations"}};
   for (const auto& [option, expected] : texts) {
     if (values.count(option) == 0 || !values[option].as<std::string>().empty()) continue;
     throw InputError(std::string("error: --") + option + ": found an empty text, expected " + expected);
@@ -134,9 +143,52 @@ void refuse_empty(const po::variables_map& values) {
 
 /// Options that are more than a value: they are taken apart when all are known.
 struct Texts {
-  std::string ctas, race_rule, out_of_bounds = "error";
+  std::string ctas, race_rule, out_of_bounds = "error", annotations = "all", schemes;
   std::vector<std::string> dumps;
 };
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+/// The words of a list with commas.
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> words;
+  for (std::size_t from = 0, comma = 0; comma != std::string::npos; from = comma + 1) {
+    comma = text.find(',', from);
+    words.push_back(text.substr(from, comma == std::string::npos ? comma : comma - from));
+  }
+  return words;
+}
+
+/// Schemes, or "all"; "a+b" stands for both.
+void parse_schemes(const std::string& text, AnnotateOptions& o) {
+  const std::vector<std::string> known = trace::schemes_with_code();
+  if (text == "all") {
+    o.all_schemes = true;
+    o.schemes = known;
+    return;
+  }
+  for (std::string word : split(text)) {
+    std::replace(word.begin(), word.end(), '+', ',');
+    for (const std::string& scheme : split(word)) {
+      if (std::find(known.begin(), known.end(), scheme) == known.end()) {
+        throw InputError("error: --for '" + scheme + "', expected all or schemes of regatta-sim: " + joined(known) +
+                         base::suggestion(scheme, known));
+      }
+      o.schemes.push_back(scheme);
+    }
+  }
+}
+
+void parse_annotations(const std::string& text, AnnotateOptions& o) {
+  if (text == "all") return;
+  o.annotations.emplace();
+  if (text == "none") return;
+  for (const std::string& name : split(text)) o.annotations->insert(name);
+}
 
 /// The options of the annotation passes.
 void add_pass_options(po::options_description& options, AnnotateOptions& o) {
@@ -171,6 +223,8 @@ po::options_description describe(AnnotateOptions& o, Texts& texts) {
   options.add_options()("help,h", "this text")("version", "version of the program")(
       "launch", po::value(&o.launch)->value_name("FILE"), "launch file (TOML)")(
       "out,o", po::value(&o.out)->value_name("FILE"), "trace to write (.rgt); without it the program is only executed")(
+      "trace", po::value(&o.trace)->value_name("FILE"),
+      "trace whose kernels get the annotations of --for, as a new trace --out; instead of --launch")(
       "ptx", po::value(&o.ptx)->value_name("FILE"), "PTX file that replaces the launch file's, or the file to --check")(
       "check", po::bool_switch(&o.check), "compile and report only, run nothing")(
       "entry", po::value(&o.entry)->value_name("NAME"), "with --check: only this entry; an error if it is rejected")(
@@ -181,6 +235,13 @@ po::options_description describe(AnnotateOptions& o, Texts& texts) {
       "min-registers", whole(o.min_registers, "N"),
       "every kernel's allocation has at least N registers per thread, though it may need fewer: for the occupancy that "
       "a paper states. A launch file may state it for a kernel (registers = N)");
+  options.add_options()("for", po::value(&texts.schemes)->value_name("SCHEME,..."),
+                        "the trace also holds the code of these schemes of regatta-sim, if they need another one, as "
+                        "variants; all: of every scheme");
+  options.add_options()("annotations", po::value(&texts.annotations)->value_name("NAME,...")->default_value("all"),
+                        ("annotations that leave the code as it is: all, none, or some of " +
+                         joined(o.passes.default_names()) + "; one whose option is given is written in any case")
+                            .c_str());
   add_pass_options(options, o);
   options.add_options()("addresses", whole(o.addresses, "BITS"),
                         "64 (as in the PTX file), or 32: an address takes one register, as in the code of Fermi's "
@@ -248,13 +309,31 @@ po::variables_map parse(int argc, char** argv, const po::options_description& op
 void check_together(const AnnotateOptions& o, const Texts& texts) {
   if (!o.entry.empty() && !o.check)
     throw InputError("error: --entry goes with --check; the launch file names the entries to run");
-  if (o.check && (!o.out.empty() || !texts.dumps.empty() || !texts.ctas.empty() || o.check_races || o.shared_values)) {
+  if (o.check && (!o.out.empty() || !o.schemes.empty() || !texts.dumps.empty() || !texts.ctas.empty() ||
+                  o.check_races || o.shared_values)) {
     throw InputError(
-        "error: --check runs nothing: --out, --ctas, --shared-values, --dump-buffer and --check-races do not go with "
+        "error: --check runs nothing: --out, --for, --ctas, --shared-values, --dump-buffer and --check-races do not go "
+        "with "
         "it");
   }
+  if (!o.schemes.empty() && o.out.empty())
+    throw InputError("error: --for says what the trace holds: it goes with --out");
   if (o.check && o.out_of_bounds != OutOfBounds::error)
     throw InputError("error: --check runs nothing: --out-of-bounds does not go with it");
+}
+
+/// Refuses what does not go with --trace: all that is not of annotations.
+void check_trace_options(const AnnotateOptions& o, const po::variables_map& values) {
+  for (const auto& [name, value] : values) {
+    const bool is_its_own = name == "trace" || name == "for" || name == "out" || o.pass_options.count(name) != 0;
+    const bool is_given = !value.defaulted() && (value.value().type() != typeid(bool) || value.as<bool>());
+    const bool changes_code = name == "reorder-registers" || name == "scratchpad-layout";
+    if (!is_given || (is_its_own && !changes_code)) continue;
+    throw InputError("error: --trace adds annotations to a trace: --" + name +
+                     " does not go with it, expected --for, --out and options of annotations");
+  }
+  if (o.schemes.empty()) throw InputError("error: --trace needs --for SCHEME,...: whose annotations to add");
+  if (o.out.empty()) throw InputError("error: --trace needs --out FILE: the trace is not written over");
 }
 
 }  // namespace
@@ -282,15 +361,22 @@ CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes
     return asked;
   }
   refuse_empty(values);
+  for (const passes::PassOption& option : o.passes.options()) {
+    // A default is no wish.
+    if (values.count(option.name) != 0 && values[option.name].defaulted()) o.pass_options.erase(option.name);
+  }
+  parse_annotations(texts.annotations, o);
+  if (!texts.schemes.empty()) parse_schemes(texts.schemes, o);
   if (o.max_instructions == 0) throw InputError("error: --max-instructions is 0, expected at least 1");
   o.schedule = !values["no-schedule"].as<bool>();
   if (!texts.ctas.empty()) parse_ctas(texts.ctas, o);
   parse_dumps(texts.dumps, o);
   if (!texts.race_rule.empty()) parse_race_rule(texts.race_rule, o);
   parse_out_of_bounds(texts.out_of_bounds, o);
+  if (!o.trace.empty()) check_trace_options(o, values);
   check_together(o, texts);
   o.producer = "regatta-annotate " REGATTA_VERSION;
-  for (int i = 1; i < argc; ++i) o.producer += std::string(" ") + argv[i];
+  for (int i = 1; i < argc; ++i) o.producer += " " + base::shell_word(argv[i]);
   o.progress = true;
   return asked;
 }

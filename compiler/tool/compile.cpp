@@ -74,16 +74,30 @@ void place_shared_variables(ir::Function& function, const passes::PassList& pass
   }
 }
 
+/// Runs the passes. A kernel is left without an annotation that nobody asked for and that it cannot have.
+void annotate(CompiledKernel& k) {
+  for (const auto& pass : k.passes) {
+    std::string& left_out = k.left_out.emplace_back();
+    try {
+      pass->run(k.trace_kernel, *k.analyses);
+    } catch (const trace::InputError& e) {
+      if (pass->is_required()) throw;
+      const std::string prefix = "error: ", text = e.what();
+      left_out = text.rfind(prefix, 0) == 0 ? text.substr(prefix.size()) : text;
+    }
+  }
+}
+
 }  // namespace
 
 CompiledKernel compile(ir::Function function, const CompileOptions& options) {
-  passes::PassList passes = options.passes.make(options.pass_options);
+  passes::PassList passes = options.make_passes();
   place_shared_variables(function, passes, options);
   CompiledKernel k = allocate(std::move(function), options);
   k.passes = std::move(passes);
   if (options.renumber) renumber(k, options);
   reorder(k, options);
-  for (const auto& pass : k.passes) pass->run(k.trace_kernel, *k.analyses);
+  annotate(k);
   return k;
 }
 
@@ -122,7 +136,11 @@ EntryReport report_of(CompiledKernel& kernel) {
   r.instructions = f.instruction_count();
   r.blocks = f.blocks.size();
   r.loops = kernel.analyses->loops().loops().size();
-  for (const auto& pass : kernel.passes) r.passes.push_back(pass->summary(kernel.trace_kernel));
+  for (std::size_t p = 0; p < kernel.passes.size(); ++p) {
+    r.passes.push_back(kernel.passes[p]->summary(kernel.trace_kernel));
+    r.passes.back().name = kernel.passes[p]->name();
+    r.passes.back().left_out = kernel.left_out[p];
+  }
   const std::vector<std::uint32_t> live = live_registers(kernel);
   r.live_registers = live.empty() ? 0 : *std::max_element(live.begin(), live.end());
   return r;
@@ -132,7 +150,7 @@ EntryReport refusal_of(const std::string& name, const std::string& message, cons
   EntryReport r;
   r.name = name;
   r.message = message;
-  for (const auto& pass : options.passes.make(options.pass_options)) r.passes.push_back(pass->summary({}));
+  for (const auto& pass : options.make_passes()) r.passes.push_back(pass->summary({}));
   return r;
 }
 

@@ -12,6 +12,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,19 +25,23 @@ struct CompiledKernel {
   std::vector<std::int32_t> reconvergence;
   passes::RegisterBudget budget;
   std::string allocation_note;  ///< pressure and spills, for the listing
-  passes::PassList passes;      ///< that have run
-  trace::Kernel trace_kernel;   ///< the static form, all annotations in it
+  passes::PassList passes;
+  std::vector<std::string> left_out;  ///< by pass: why the kernel is without its annotation; empty: it has it
+  trace::Kernel trace_kernel;         ///< the static form, all annotations in it
 };
 
 struct CompileOptions {
   passes::AllocationOptions allocation;  ///< the kernel's launch bounds may lower max_registers
   passes::PassRegistry passes = passes::PassRegistry::with_builtin();
   passes::PassOptionValues pass_options;
-  bool renumber = true;          ///< spread registers over banks after allocation
-  unsigned least_registers = 0;  ///< per thread of the kernel, though it may need fewer
+  std::optional<std::set<std::string>> annotations;  ///< of the passes that run without an option; none: all
+  bool renumber = true;                              ///< spread registers over banks after allocation
+  unsigned least_registers = 0;                      ///< per thread of the kernel, though it may need fewer
   unsigned warp_size = 32;
   std::uint32_t dynamic_shared_bytes = 0;  ///< the least of a launch of the kernel, 0 if none is known
   bool shared_values = false;              ///< the trace holds what is written to shared memory
+
+  passes::PassList make_passes() const { return passes.make(pass_options, annotations); }
 };
 
 /// Schedules, allocates registers, runs the analyses and all annotation passes.
@@ -51,7 +57,7 @@ std::vector<std::uint32_t> live_registers(CompiledKernel& kernel);
 /// registers live after it, its PTX line and its source line, whose text stands above where the source file is found
 /// (as named, or beside the PTX file).
 std::string listing_of(CompiledKernel& kernel);
-/// The JSON report.
+/// The JSON report; with `variants` if there are any.
 std::string report_json(const AnnotateResult& result);
 /// The paths under which the text of a kernel's source files is looked for: as each is named, and beside the PTX file.
 std::vector<std::string> source_paths(const ir::Function& f);

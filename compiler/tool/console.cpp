@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "console.h"
 
+#include "scheme_codes.h"
+
 #include <regatta/base/path.h>
 
 #include <algorithm>
@@ -14,7 +16,7 @@ namespace {
 
 constexpr std::size_t shown = 20;  // findings of a kind
 
-void print_strays(const AnnotateOptions& o, const AnnotateResult& r) {
+void print_strays(const AnnotateOptions& o, const CodeResult& r) {
   if (o.out_of_bounds != OutOfBounds::warn) return;
   for (std::size_t i = 0; i < r.stray_reads.size() && i < shown; ++i) {
     const std::uint64_t lanes = r.stray_reads[i].lanes;
@@ -23,7 +25,7 @@ void print_strays(const AnnotateOptions& o, const AnnotateResult& r) {
   if (r.stray_reads.size() > shown) std::cerr << "... and " << r.stray_reads.size() - shown << " more instructions\n";
 }
 
-void print_races(const AnnotateResult& r) {
+void print_races(const CodeResult& r) {
   for (std::size_t i = 0; i < r.races.size() && i < shown; ++i) {
     std::cerr << r.races[i].message << " [" << r.races[i].times << (r.races[i].times == 1 ? " time]\n" : " times]\n");
   }
@@ -50,8 +52,10 @@ void print_check(std::FILE* out, const AnnotateResult& r) {
                  e.register_budget, e.spills, static_cast<unsigned long long>(e.instructions),
                  static_cast<unsigned long long>(e.blocks));
     for (const passes::PassSummary& pass : e.passes) {
-      for (const passes::TableColumn& c : pass.columns)
-        std::fprintf(out, "  %*llu", static_cast<int>(c.heading.size()), static_cast<unsigned long long>(c.value));
+      for (const passes::TableColumn& c : pass.columns) {
+        const std::string value = pass.left_out.empty() ? std::to_string(c.value) : "-";
+        std::fprintf(out, "  %*s", static_cast<int>(c.heading.size()), value.c_str());
+      }
     }
     std::fputc('\n', out);
   }
@@ -72,13 +76,13 @@ bool print_refusals(const AnnotateResult& r) {
   return true;
 }
 
-void print_warnings(const AnnotateResult& r) {
+void print_warnings(const CodeResult& r) {
   for (const auto& e : r.entries) {
     for (const std::string& warning : e.warnings) std::cerr << warning << "\n";
   }
 }
 
-void print_summary(std::FILE* out, const AnnotateOptions& o, const AnnotateResult& r) {
+void print_summary(std::FILE* out, const AnnotateOptions& o, const CodeResult& r) {
   for (const auto& e : r.entries) {
     const std::string bytes = e.spills == 0 ? "" : " to " + std::to_string(e.spill_bytes) + " bytes of local memory";
     if (e.registers > e.registers_needed) {
@@ -91,9 +95,13 @@ void print_summary(std::FILE* out, const AnnotateOptions& o, const AnnotateResul
                  bound.c_str(), e.spills, bytes.c_str(), static_cast<unsigned long long>(e.instructions),
                  static_cast<unsigned long long>(e.blocks));
     for (const passes::PassSummary& pass : e.passes) {
-      if (!pass.text.empty()) std::fprintf(out, ", %s", pass.text.c_str());
+      if (!pass.text.empty() && pass.left_out.empty()) std::fprintf(out, ", %s", pass.text.c_str());
     }
     std::fputc('\n', out);
+    for (const passes::PassSummary& pass : e.passes) {
+      if (!pass.left_out.empty())
+        std::fprintf(out, "%s: no annotation '%s': %s\n", e.name.c_str(), pass.name.c_str(), pass.left_out.c_str());
+    }
   }
   unsigned long long warp = 0, thread = 0, traced = 0;
   for (const auto& l : r.launches) {
@@ -115,6 +123,14 @@ void print_summary(std::FILE* out, const AnnotateOptions& o, const AnnotateResul
   if (!o.out.empty()) std::fprintf(out, "%s: %llu CTAs traced\n", o.out.c_str(), traced);
 }
 
+/// Findings of one code; of a variant with its name. Returns whether a check failed.
+bool print_findings(const AnnotateOptions& o, const CodeResult& r, const std::string& variant) {
+  print_strays(o, r);
+  print_races(r);
+  for (const std::string& message : r.failed_expectations) std::cerr << message << variant << "\n";
+  return !r.failed_expectations.empty() || !r.races.empty();
+}
+
 }  // namespace
 
 int print_result(const AnnotateOptions& o, const AnnotateResult& result) {
@@ -123,6 +139,10 @@ int print_result(const AnnotateOptions& o, const AnnotateResult& result) {
   for (const std::string* path : {&o.out, &o.report, &o.listing}) is_taken |= base::is_standard_output(*path);
   for (const auto& dump : o.dumps) is_taken |= base::is_standard_output(dump.second);
   std::FILE* const out = is_taken ? stderr : stdout;
+  if (!result.added.empty()) {
+    std::fprintf(out, "%s\n", result.added.c_str());
+    return 0;
+  }
   if (o.check) {
     print_check(out, result);
     std::fflush(out);
@@ -130,12 +150,23 @@ int print_result(const AnnotateOptions& o, const AnnotateResult& result) {
     return print_refusals(result) ? 2 : 0;
   }
   print_summary(out, o, result);
+  for (const VariantResult& v : result.variants) {
+    std::string schemes;
+    for (const std::string& scheme : v.variant.schemes) schemes += (schemes.empty() ? "" : ", ") + scheme;
+    std::fprintf(out, "\nvariant %s (%s), for %s\n", v.variant.name.c_str(), v.variant.options.c_str(),
+                 schemes.c_str());
+    AnnotateOptions of_variant = o;
+    for (const trace::SchemeCode& code : trace::scheme_codes()) {
+      if (code.name == v.variant.name) of_variant = with_code(o, code.options);
+    }
+    print_summary(out, of_variant, v);
+  }
+  for (const std::string& line : result.without_variant) std::fprintf(out, "%s\n", line.c_str());
   std::fflush(out);
   print_warnings(result);
-  print_strays(o, result);
-  print_races(result);
-  for (const std::string& message : result.failed_expectations) std::cerr << message << "\n";
-  return result.failed_expectations.empty() && result.races.empty() ? 0 : 3;
+  bool failed = print_findings(o, result, "");
+  for (const VariantResult& v : result.variants) failed |= print_findings(o, v, " (variant " + v.variant.name + ")");
+  return failed ? 3 : 0;
 }
 
 }  // namespace regatta::tool

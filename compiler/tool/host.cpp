@@ -43,7 +43,7 @@ std::vector<emulator::ModuleImage> make_images(const std::vector<ir::Module>& mo
 }  // namespace
 
 Host::Host(const launch::LaunchFile& file, const std::vector<ir::Module>& modules, const AnnotateOptions& options,
-           bool below_4_gb, trace::Writer* writer, AnnotateResult& result)
+           bool below_4_gb, trace::Writer* writer, CodeResult& result)
     : file_(file),
       options_(options),
       writer_(writer),

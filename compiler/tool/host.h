@@ -34,7 +34,7 @@ class Host : launch::Device {
   /// references must outlive the host.
   /// `modules` are those of the launch file's PTX files, in their order.
   Host(const launch::LaunchFile& file, const std::vector<ir::Module>& modules, const AnnotateOptions& options,
-       bool below_4_gb, trace::Writer* writer, AnnotateResult& result);
+       bool below_4_gb, trace::Writer* writer, CodeResult& result);
 
   /// Binds a compiled kernel of a module to every launch of its entry, checking parameters and limits.
   void add_kernel(std::size_t module, CompiledKernel kernel);
@@ -70,7 +70,7 @@ class Host : launch::Device {
   const launch::LaunchFile& file_;
   const AnnotateOptions& options_;
   trace::Writer* writer_;
-  AnnotateResult& result_;
+  CodeResult& result_;
   Progress progress_;
   emulator::DeviceMemory memory_;
   std::vector<emulator::ModuleImage> images_;  ///< of the launch file's PTX files

@@ -93,7 +93,12 @@ std::string head(const CompiledKernel& kernel) {
             (v.bytes == 0 ? std::string("dynamic") : std::to_string(v.bytes) + " bytes") + "\n";
   }
   std::string columns = "columns: instruction, general registers live after it, code, PTX line and source line";
-  for (const auto& pass : kernel.passes) {
+  for (std::size_t p = 0; p < kernel.passes.size(); ++p) {
+    const auto& pass = kernel.passes[p];
+    if (!kernel.left_out[p].empty()) {
+      text += "// no annotation '" + pass->name() + "': " + kernel.left_out[p] + "\n";
+      continue;
+    }
     const std::string line = pass->listing_head();
     if (!line.empty()) text += "// " + line + "\n";
     const std::string column = pass->listing_column();
@@ -131,9 +136,10 @@ std::string listing_of(CompiledKernel& kernel) {
     std::pair<std::uint32_t, std::uint32_t> shown{0, 0};
     for (const ir::Instruction& i : f.blocks[b].instructions) {
       std::string notes;
-      for (const auto& pass : kernel.passes) {
-        text += pass->listing_above(kernel.trace_kernel, index);
-        const std::string note = pass->listing_note(kernel.trace_kernel, index);
+      for (std::size_t p = 0; p < kernel.passes.size(); ++p) {
+        if (!kernel.left_out[p].empty()) continue;
+        text += kernel.passes[p]->listing_above(kernel.trace_kernel, index);
+        const std::string note = kernel.passes[p]->listing_note(kernel.trace_kernel, index);
         if (!note.empty()) notes += "; " + note;
       }
       const ir::Location& at = i.where;

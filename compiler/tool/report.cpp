@@ -18,9 +18,7 @@ Json value_of(const passes::Figure& figure) {
   return group;
 }
 
-}  // namespace
-
-std::string report_json(const AnnotateResult& result) {
+Json code_json(const CodeResult& result) {
   Json entries = Json::array();
   for (const EntryReport& e : result.entries) {
     Json j;
@@ -46,8 +44,13 @@ std::string report_json(const AnnotateResult& result) {
             "instructions", "blocks", "loops", "live_registers", "shared_bytes", "local_bytes"})
         j[key] = nullptr;
     }
-    for (const passes::PassSummary& pass : e.passes)
-      for (const passes::Figure& figure : pass.figures) j[figure.key] = e.accepted ? value_of(figure) : Json();
+    Json left_out = Json::object();
+    for (const passes::PassSummary& pass : e.passes) {
+      const bool has_run = e.accepted && pass.left_out.empty();
+      for (const passes::Figure& figure : pass.figures) j[figure.key] = has_run ? value_of(figure) : Json();
+      if (!pass.left_out.empty()) left_out[pass.name] = pass.left_out;
+    }
+    if (!left_out.empty()) j["left_out"] = std::move(left_out);
     j["warnings"] = e.warnings;
     entries.push_back(std::move(j));
   }
@@ -75,6 +78,21 @@ std::string report_json(const AnnotateResult& result) {
       strays.push_back(Json{{"message", r.message}, {"lanes", r.lanes}});
     report["out_of_bounds"] = std::move(strays);
   }
+  return report;
+}
+
+}  // namespace
+
+std::string report_json(const AnnotateResult& result) {
+  Json report = code_json(result);
+  Json variants = Json::array();
+  for (const VariantResult& v : result.variants) {
+    Json variant{{"name", v.variant.name}, {"schemes", v.variant.schemes}, {"options", v.variant.options}};
+    variant.update(code_json(v));
+    variants.push_back(std::move(variant));
+  }
+  if (!variants.empty()) report["variants"] = std::move(variants);
+  if (!result.without_variant.empty()) report["without_variant"] = result.without_variant;
   // A file name need not be UTF-8; a report has to be.
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

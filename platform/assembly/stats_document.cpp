@@ -181,6 +181,7 @@ nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Re
   document["regatta"] = REGATTA_VERSION;
   document["kernel"] = kernel_names(trace);
   document["trace"] = trace.path();
+  if (trace.variants().size() > 1) document["variant"] = trace.variant().name;
   document["program"] = program_json(r, trace);
   document["machine"] = machine;
   document["scheme"] = scheme;

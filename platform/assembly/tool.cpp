@@ -17,6 +17,7 @@
 #include <csignal>
 #include <functional>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -25,6 +26,7 @@
 #include "setting.h"
 #include "tool_config.h"
 #include "tool_report.h"
+#include "trace_variant.h"
 
 namespace regatta::assembly {
 
@@ -63,7 +65,8 @@ void blame_trace(const trace::Reader& trace, bool whole, const std::string& met)
 
 /// Adds the trace's path to input errors: models and cursors know only kernel, CTA and warp. When a run fails, the
 /// trace is looked through first, since a malformed one makes blocks look guilty.
-SimulationResult on(const trace::Reader& trace, const std::function<SimulationResult()>& run) {
+SimulationResult on(const trace::Reader& trace, const std::string& scheme,
+                    const std::function<SimulationResult()>& run) {
   try {
     SimulationResult result = run();
     const bool failed = result.ending == Ending::value_mismatch || result.ending == Ending::deadlock ||
@@ -75,6 +78,9 @@ SimulationResult on(const trace::Reader& trace, const std::function<SimulationRe
     const std::string what = e.what();
     if (what.rfind(trace.path() + ":", 0) == 0) throw;
     throw trace::InputError(trace.path() + ": " + what);
+  } catch (const support::UnfitTrace& e) {
+    blame_trace(trace, false, e.what());
+    throw with_remedy(e, trace, scheme);
   } catch (const base::InputError& e) {
     blame_trace(trace, false, e.what());
     throw;
@@ -229,7 +235,8 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
                                " (--help shows the usage)");
   }
 
-  const trace::Reader trace(o.trace);
+  const std::unique_ptr<const trace::Reader> opened = open_variant(o.trace, o.scheme, o.variant);
+  const trace::Reader& trace = *opened;
   if (trace.ctas().empty()) {
     throw support::ConfigError("'" + o.trace + "' holds no CTA, expected at least one to simulate");
   }
@@ -250,7 +257,7 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
   // Opened before the run, so that a path that cannot be written is reported at once.
   std::optional<base::OutputFile> stats;
   if (!o.stats_file.empty()) stats.emplace(o.stats_file);
-  const SimulationResult result = on(trace, [&] {
+  const SimulationResult result = on(trace, o.scheme, [&] {
     if (o.replay) return replay(trace, machine, show);
     SimulationOptions options;
     options.sms = o.sms;

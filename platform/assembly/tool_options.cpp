@@ -27,6 +27,8 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
       "scheme", o.scheme, "NAME",
       schemes +
           ". A+B: both, if they take different parts of an SM (finereg+greener). --help also lists the scheme's knobs");
+  line.option("variant", o.variant, "NAME",
+              "code of a trace with several (regatta-annotate --for); by default the scheme's, otherwise the first");
   line.option("scheduler", o.scheduler, "NAME",
               "warp scheduler (" + described(policies.schedulers()) + "); short for --sm.scheduler");
   line.option("energy", o.energy, "NAME",

@@ -16,6 +16,7 @@ namespace regatta::assembly {
 
 struct ToolOptions {
   std::string trace;
+  std::string variant;                ///< of the trace; empty: the scheme's
   std::string machine;                ///< empty: that of the scheme's paper, or usual_machine
   std::string setting, for_baseline;  ///< what the summary says of it (Setting)
   std::string scheme = "baseline";

@@ -59,8 +59,9 @@ void print_summary(const SimulationResult& r, const ToolOptions& o, const Machin
   for (const LaunchResult& l : r.launches) ctas += l.ctas;
   row({"", "total", with_thousands(ctas), with_thousands(r.warp_instructions), with_thousands(r.cycles)},
       r.warp_instructions, r.cycles);
-  std::cout << trace.path() << (o.replay ? ", replayed" : " on " + o.machine + ", scheme " + o.scheme + o.setting)
-            << "\n";
+  const std::string variant = trace.variants().size() > 1 ? ", variant " + trace.variant().name : "";
+  std::cout << trace.path() << variant
+            << (o.replay ? ", replayed" : " on " + o.machine + ", scheme " + o.scheme + o.setting) << "\n";
   if (!o.replay) std::cout << simulated_part(o, machine) << "\n";
   if (!o.replay && !o.for_baseline.empty()) std::cout << "the baseline to compare with: " << o.for_baseline << "\n";
   std::cout << "\n" << launches.str() << "\n";

@@ -230,19 +230,22 @@ namespace {
 
 void check_kernel(const trace::Kernel& kernel, const SmConfig& config) {
   if (kernel.warp_size != config.lanes) {
-    throw support::ConfigError("kernel " + kernel.name + " was traced with warps of " +
-                               std::to_string(kernel.warp_size) + " lanes, this machine's have " +
-                               std::to_string(config.lanes) + " (sm.lanes): annotate it with --warp-size " +
-                               std::to_string(config.lanes));
+    const std::string option = "--warp-size " + std::to_string(config.lanes);
+    throw support::UnfitTrace("kernel " + kernel.name + " was traced with warps of " +
+                                  std::to_string(kernel.warp_size) + " lanes, this machine's have " +
+                                  std::to_string(config.lanes) + " (sm.lanes): annotate it with " + option,
+                              option);
   }
   if (kernel.registers_per_thread > config.registers_per_thread) {
     const std::string have = std::to_string(config.registers_per_thread);
-    throw support::ConfigError(
-        "kernel " + kernel.name + " uses " + std::to_string(kernel.registers_per_thread) +
-        " registers per thread, this machine's threads have " + have + " (sm.registers_per_thread): " +
-        (config.registers_per_thread < trace::min_register_budget
-             ? "kernels cannot be compiled for fewer than " + std::to_string(trace::min_register_budget)
-             : "annotate it with --max-registers " + have));
+    const std::string found = "kernel " + kernel.name + " uses " + std::to_string(kernel.registers_per_thread) +
+                              " registers per thread, this machine's threads have " + have +
+                              " (sm.registers_per_thread): ";
+    if (config.registers_per_thread < trace::min_register_budget) {
+      throw support::ConfigError(found + "kernels cannot be compiled for fewer than " +
+                                 std::to_string(trace::min_register_budget));
+    }
+    throw support::UnfitTrace(found + "annotate it with --max-registers " + have, "--max-registers " + have);
   }
 }
 

@@ -57,23 +57,29 @@ void decode(const Kernel& kernel, const WarpColumns& warp) {
   }
 }
 
+/// Every CTA of a variant.
+void read_all(const std::string& path, const std::string& variant) {
+  const Reader reader(path, SectionRegistry::with_builtin(), variant);
+  const auto stream = reader.stream(0, reader.ctas().size());
+  while (const auto cta = stream->next()) {
+    const Kernel& kernel = reader.kernels()[reader.launches()[cta->launch].kernel];
+    for (const WarpColumns& warp : cta->warps) {
+      try {
+        decode(kernel, warp);
+      } catch (const InputError& e) {
+        // A cursor knows kernel, CTA and warp; the file is its user's to name.
+        throw InputError(path + ": " + e.what());
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Outcome probe_trace_file(const std::string& path) {
   return outcome_of(path, [&] {
-    const Reader reader(path);
-    const auto stream = reader.stream(0, reader.ctas().size());
-    while (const auto cta = stream->next()) {
-      const Kernel& kernel = reader.kernels()[reader.launches()[cta->launch].kernel];
-      for (const WarpColumns& warp : cta->warps) {
-        try {
-          decode(kernel, warp);
-        } catch (const InputError& e) {
-          // A cursor knows kernel, CTA and warp; the file is its user's to name.
-          throw InputError(path + ": " + e.what());
-        }
-      }
-    }
+    const Reader first(path);
+    for (const Reader::VariantEntry& v : first.variants()) read_all(path, v.variant.name);
   });
 }
 

@@ -12,16 +12,15 @@ namespace {
 
 constexpr std::uint64_t most_raw_bytes = std::uint64_t{64} << 20;
 constexpr std::size_t summed_header = 24;
-const std::string file_header("\x89RGT\r\n\x1a\n\x01\0\0\0", trace_file_header);
+const std::string magic("\x89RGT\r\n\x1a\n", 8);
 const std::string end_mark = "RGTEND\r\n";
 
 namespace proto = regatta::trace::proto;
 
-/// The index with the places of the frames as they lie now; as it is where it is no index.
-std::string repaired(const std::string& raw, const std::map<std::uint64_t, proto::FrameReference>& places,
-                     const std::map<std::uint64_t, proto::Cta>& ctas) {
-  proto::Index index;
-  if (!index.ParseFromString(raw)) return raw;
+/// The index, or one of its variants, with the places of the frames as they lie now.
+template <class Part>
+void repair_part(Part& index, const std::map<std::uint64_t, proto::FrameReference>& places,
+                 const std::map<std::uint64_t, proto::Cta>& ctas) {
   for (proto::FrameReference& reference : *index.mutable_kernels()) {
     const auto place = places.find(reference.offset());
     if (place != places.end()) reference = place->second;
@@ -50,6 +49,15 @@ std::string repaired(const std::string& raw, const std::map<std::uint64_t, proto
     index.mutable_launches(i)->set_warp_instructions(warp);
     index.mutable_launches(i)->set_thread_instructions(thread);
   }
+}
+
+/// The index, repaired; as it is where it is no index.
+std::string repaired(const std::string& raw, const std::map<std::uint64_t, proto::FrameReference>& places,
+                     const std::map<std::uint64_t, proto::Cta>& ctas) {
+  proto::Index index;
+  if (!index.ParseFromString(raw)) return raw;
+  repair_part(index, places, ctas);
+  for (proto::Variant& variant : *index.mutable_variants()) repair_part(variant, places, ctas);
   return index.SerializeAsString();
 }
 
@@ -95,16 +103,17 @@ std::string make_frame(std::uint32_t kind, const std::string& raw) {
   return frame;
 }
 
-std::string make_trailer(std::uint64_t index_offset) {
+std::string make_trailer(std::uint64_t index_offset, std::uint32_t version) {
   std::string bytes(16, '\0');
   put(bytes, 0, index_offset);
-  put<std::uint64_t>(bytes, 8, XXH64(bytes.data(), 8, 1));
+  put<std::uint64_t>(bytes, 8, XXH64(bytes.data(), 8, version));
   return bytes + end_mark;
 }
 
 std::optional<TraceContainer> TraceContainer::take_apart(const std::string& bytes) {
   if (bytes.size() < trace_file_header + trace_frame_header + trace_trailer) return std::nullopt;
   TraceContainer container;
+  container.version = get<std::uint32_t>(bytes, magic.size());
   for (const std::size_t start : frame_starts(bytes)) {
     auto raw = frame_payload(bytes, start);
     if (!raw) return std::nullopt;
@@ -115,7 +124,8 @@ std::optional<TraceContainer> TraceContainer::take_apart(const std::string& byte
 }
 
 std::string TraceContainer::assemble(bool repair) const {
-  std::string bytes = file_header;
+  std::string bytes = magic + std::string(trace_file_header - magic.size(), '\0');
+  put(bytes, magic.size(), version);
   std::map<std::uint64_t, proto::FrameReference> places;
   std::map<std::uint64_t, proto::Cta> ctas;
   std::uint64_t index_offset = bytes.size();
@@ -132,7 +142,7 @@ std::string TraceContainer::assemble(bool repair) const {
     if (frame.kind == cta && message.ParseFromString(frame.raw)) ctas[frame.offset] = std::move(message);
     bytes += made;
   }
-  return bytes + make_trailer(index_offset);
+  return bytes + make_trailer(index_offset, version);
 }
 
 }  // namespace regatta::test

@@ -38,7 +38,7 @@ std::optional<std::string> frame_payload(const std::string& bytes, std::size_t f
 std::string make_frame(std::uint32_t kind, const std::string& raw);
 /// Computes the checksum of a frame anew.
 void sign_frame(std::string& frame);
-std::string make_trailer(std::uint64_t index_offset);
+std::string make_trailer(std::uint64_t index_offset, std::uint32_t version = 1);
 
 struct TraceContainer {
   enum Kind : std::uint32_t { kernel = 1, cta = 2, index = 3 };
@@ -48,6 +48,7 @@ struct TraceContainer {
     std::string raw;
   };
   std::vector<Frame> frames;  ///< the index is the last
+  std::uint32_t version = 1;  ///< of the file format
 
   /// nullopt if the file is not whole.
   static std::optional<TraceContainer> take_apart(const std::string& bytes);

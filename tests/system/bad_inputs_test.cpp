@@ -314,7 +314,8 @@ TEST_CASE("bad command lines") {
        "error: 'k.ptx' has no entry 'j'; it has k; did you mean 'k'?"},
       {REGATTA_ANNOTATE,
        {"--check", "--ptx", "k.ptx", "--out", "k.rgt"},
-       "error: --check runs nothing: --out, --ctas, --shared-values, --dump-buffer and --check-races do not go with "
+       "error: --check runs nothing: --out, --for, --ctas, --shared-values, --dump-buffer and --check-races do not go "
+       "with "
        "it"},
       {REGATTA_ANNOTATE,
        {"--launch", "l.toml", "--listing", "none/l.txt"},

@@ -25,6 +25,15 @@ std::string annotate_kernel(const Folder& folder, const std::string& kernel, Siz
   return o.out;
 }
 
+std::string execute_kernel(const Folder& folder, const std::string& kernel, Size size) {
+  tool::AnnotateOptions o;
+  o.launch = launch_path(kernel, size);
+  o.out = folder.file(kernel + ".bare.rgt");
+  o.annotations.emplace();
+  tool::annotate(o);
+  return o.out;
+}
+
 std::vector<std::uint8_t> LaunchData::contents(const std::string& name) const {
   for (const launch::Buffer& b : file_.buffers) {
     if (b.name == name) return launch::make_contents(file_, b.contents, b.where);

@@ -28,6 +28,8 @@ std::string ptx_path(const std::string& kernel, Ptx ptx);
 
 /// Annotates a kernel into `folder` and returns the trace's path.
 std::string annotate_kernel(const Folder& folder, const std::string& kernel, Size size, unsigned warp_size = 32);
+/// The same without annotations.
+std::string execute_kernel(const Folder& folder, const std::string& kernel, Size size);
 
 /// The data of a launch file: what its buffers hold at first and what its scalars are.
 class LaunchData {

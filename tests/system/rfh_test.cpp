@@ -269,7 +269,7 @@ TEST_CASE("rfh: a split last-result file serves more reads, and has three times 
 TEST_CASE("rfh: what does not fit is refused") {
   const Folder folder;
   const std::string levels = annotate_levels(folder, test::launch_path("vector_add", test::Size::small), 3);
-  const std::string plain = test::annotate_kernel(folder, "vector_add", test::Size::small);
+  const std::string plain = test::execute_kernel(folder, "vector_add", test::Size::small);
   const auto refused = [](const Options& options) {
     Options command{REGATTA_SIM};
     command.insert(command.end(), options.begin(), options.end());
@@ -277,9 +277,10 @@ TEST_CASE("rfh: what does not fit is refused") {
     CHECK(r.status == 2);
     return r.err;
   };
-  CHECK(refused({plain, "--scheme", "rfh"})
-            .find("its trace has no levels of operands (section 'rfh'), which RFH needs: annotate it with --rfh N") !=
-        std::string::npos);
+  CHECK(
+      refused({plain, "--scheme", "rfh"})
+          .find("its trace has no levels of operands (section 'rfh'), which RFH needs: annotate it with --for rfh\n") !=
+      std::string::npos);
   CHECK(refused({levels, "--scheme", "rfh", "--scheduler", "two_level", "--rfh.wait", "needed"})
             .find("rfh.wait = needed with sm.scheduler = two_level, expected rfh.wait = all") != std::string::npos);
   CHECK(refused({levels, "--scheme", "finereg+rfh"})

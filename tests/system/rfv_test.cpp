@@ -338,8 +338,8 @@ TEST_CASE("rfv: refused configurations") {
   CHECK(refused(trace, {"--rfv.share", "1.5"}).find("rfv.share = 1.5") != std::string::npos);
   CHECK(refused(trace, {"--rfv.share", "0.001"}).find("leaves no row in each of register_file.banks = 16") !=
         std::string::npos);
-  const std::string plain = test::annotate_kernel(folder, "hotspot", test::Size::small);
-  CHECK(refused(plain, {}).find("annotate it with --rfv") != std::string::npos);
+  const std::string plain = test::execute_kernel(folder, "hotspot", test::Size::small);
+  CHECK(refused(plain, {}).find("annotate it with --for rfv\n") != std::string::npos);
 }
 
 TEST_CASE("rfv: random machines") {

@@ -234,11 +234,11 @@ TEST_CASE("rivals of FineReg: holders of sections are scheduled by all policies"
 
 TEST_CASE("rivals of FineReg: a trace without register sets is refused by RegMutex") {
   const Folder folder;
-  const std::string trace = test::annotate_kernel(folder, "fdtd2d", test::Size::small);
+  const std::string trace = test::execute_kernel(folder, "fdtd2d", test::Size::small);
   const auto r = test::run_process({REGATTA_SIM, trace, "--machine", "finereg", "--scheme", "vt_regmutex"});
   CHECK(r.status == 2);
   CHECK(r.err.find("its trace has no register sets (section 'regmutex'), which RegMutex needs: annotate it with "
-                   "--regmutex-base N") != std::string::npos);
+                   "--for vt_regmutex\n") != std::string::npos);
 }
 
 TEST_CASE("rivals of FineReg: pools that do not fit are refused") {

@@ -51,7 +51,7 @@ void write_without_signatures(const std::string& from, const std::string& to) {
   const std::string bytes = read_bytes(from);
   TrailerBytes trailer;
   std::memcpy(trailer.data(), bytes.data() + bytes.size() - trailer.size(), trailer.size());
-  const std::uint64_t at = unpack_trailer(trailer, format_version);
+  const std::uint64_t at = unpack_trailer(trailer, plain_format_version);
   FrameHeaderBytes packed;
   std::memcpy(packed.data(), bytes.data() + at, packed.size());
   FrameHeader header = unpack(packed);

@@ -51,6 +51,8 @@ class TemporaryDirectory {
 /// A trace of two kernels (32 and 64 lanes) and three launches; `steps[cta][warp]` in file order if wanted.
 void write_sample(const std::string& path, std::uint64_t seed,
                   std::vector<std::vector<std::vector<Step>>>* steps = nullptr);
+/// The same with two further variants, "fewer" for the schemes a and b and "wide" for c.
+void write_variants(const std::string& path, std::uint64_t seed);
 std::string read_bytes(const std::string& path);
 void write_bytes(const std::string& path, const std::string& bytes);
 

@@ -23,10 +23,9 @@ TemporaryDirectory::~TemporaryDirectory() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-void write_sample(const std::string& path, std::uint64_t seed, std::vector<std::vector<std::vector<Step>>>* steps) {
-  Random random(seed);
-  Writer writer(path);
-  writer.set_producer("sample");
+namespace {
+
+void write_program(Writer& writer, Random& random, std::vector<std::vector<std::vector<Step>>>* steps) {
   const std::vector<Kernel> kernels = {sample_kernel(32), sample_kernel(64)};
   for (const Kernel& kernel : kernels) writer.add_kernel(kernel);
   for (std::uint32_t l = 0; l < 3; ++l) {
@@ -49,6 +48,28 @@ void write_sample(const std::string& path, std::uint64_t seed, std::vector<std::
       if (steps) steps->push_back(std::move(warps));
     }
   }
+}
+
+}  // namespace
+
+void write_sample(const std::string& path, std::uint64_t seed, std::vector<std::vector<std::vector<Step>>>* steps) {
+  Random random(seed);
+  Writer writer(path);
+  writer.set_producer("sample");
+  write_program(writer, random, steps);
+  writer.finish();
+}
+
+void write_variants(const std::string& path, std::uint64_t seed) {
+  Random random(seed);
+  Writer writer(path);
+  writer.set_producer("sample");
+  writer.announce_variants();
+  write_program(writer, random, nullptr);
+  writer.begin_variant({"fewer", {"a", "b"}, "--max-registers 63"});
+  write_program(writer, random, nullptr);
+  writer.begin_variant({"wide", {"c"}, "--warp-size 64"});
+  write_program(writer, random, nullptr);
   writer.finish();
 }
 

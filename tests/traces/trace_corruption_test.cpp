@@ -59,8 +59,8 @@ TEST_CASE("broken files are refused with exact messages") {
   CHECK(message("#!/bin/sh\necho a shell script\n") ==
         "not a regatta trace: its first bytes are not the magic of a .rgt file");
   std::string bytes = good;
-  bytes[8] = 2;
-  CHECK(message(bytes) == "format version 2 is too new: this reads up to version 1");
+  bytes[8] = 3;
+  CHECK(message(bytes) == "format version 3 is too new: this reads up to version 2");
   bytes[8] = 0;
   CHECK(message(bytes) == "byte 8: format version 0 does not exist: the file is corrupted");
 

@@ -18,10 +18,12 @@ namespace {
 
 constexpr unsigned rounds = 2000;
 
-std::string sample(std::uint64_t seed) {
+std::string sample(
+    std::uint64_t seed, void (*write)(const std::string&, std::uint64_t) =
+                            [](const std::string& path, std::uint64_t s) { write_sample(path, s); }) {
   const TemporaryDirectory directory;
   const std::string path = directory / "a.rgt";
-  write_sample(path, seed);
+  write(path, seed);
   return read_bytes(path);
 }
 
@@ -135,4 +137,37 @@ TEST_CASE("2,000 corruptions of payloads under right checksums never crash") {
     return damaged.assemble(n % 4 != 0);
   });
   CHECK(refused > rounds / 2);
+}
+
+TEST_CASE("2,000 corruptions of the bytes of a trace with variants are refused") {
+  const std::string good = sample(16, write_variants);
+  REQUIRE(probe_trace(good).accepted);
+  MutationRandom random(16);
+  unsigned same = 0;
+  const unsigned refused = refused_of("bytes of variants", rounds, [&](unsigned) {
+    std::string bytes = mutate_bytes(good, random);
+    same += bytes == good ? 1 : 0;
+    return bytes;
+  });
+  CHECK(refused + same == rounds);
+  CHECK(same < rounds / 20);
+}
+
+TEST_CASE("2,000 changes of fields of a trace with variants never crash") {
+  const auto good = TraceContainer::take_apart(sample(17, write_variants));
+  REQUIRE(good);
+  REQUIRE(good->version == 2);
+  REQUIRE(probe_trace(good->assemble(true)).accepted);
+  MutationRandom random(17);
+  const unsigned refused = refused_of("fields of variants", rounds, [&](unsigned n) {
+    TraceContainer damaged = *good;
+    for (unsigned edits = 1 + n % 3; edits > 0; --edits) {
+      // Half of them in the index, which has the variants.
+      const std::size_t frame = n % 2 == 0 ? damaged.frames.size() - 1 : random() % damaged.frames.size();
+      mutate_frame(damaged.frames[frame], random);
+    }
+    return damaged.assemble(n % 4 != 0);
+  });
+  CHECK(refused > rounds / 2);
+  CHECK(refused < rounds);
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <string>
 
 namespace regatta::trace {
 namespace {
@@ -360,6 +364,62 @@ void decode(proto::Cta& m, Cta& cta) {
     warp.cta = cta.index;
     warp.warp = static_cast<std::uint32_t>(i);
   }
+}
+
+void encode(const Variant& variant, proto::Variant& message) {
+  message.set_name(variant.name);
+  for (const std::string& scheme : variant.schemes) message.add_schemes(scheme);
+  message.set_options(variant.options);
+}
+
+Variant decode(const proto::Variant& message) {
+  return {message.name(), {message.schemes().begin(), message.schemes().end()}, message.options()};
+}
+
+void validate_variants(const proto::Index& index, std::uint32_t version) {
+  if (version < format_version && index.variants_size() != 0) {
+    throw Malformed("names variants, which files of version " + std::to_string(version) + " do not have");
+  }
+  constexpr std::size_t most_letters = 64;
+  std::set<std::string> names{plain_variant}, schemes;
+  for (const proto::Variant& v : index.variants()) {
+    const bool is_name = !v.name().empty() && v.name().size() <= most_letters &&
+                         v.name().find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+    if (!is_name) throw Malformed("the name of a variant is not made of lower-case letters, digits and '_'");
+    if (!names.insert(v.name()).second) throw Malformed("two variants are called '" + v.name() + "'");
+    for (const std::string& scheme : v.schemes()) {
+      if (!schemes.insert(scheme).second) throw Malformed("the scheme '" + scheme + "' has two variants");
+    }
+  }
+}
+
+std::uint64_t digest_of_code(proto::Kernel code) {
+  code.clear_ptx_file();
+  code.clear_source_files();
+  code.clear_annotations();
+  code.clear_inserted();
+  code.clear_shared_values();
+  for (proto::StaticInstruction& i : *code.mutable_instructions()) {
+    i.clear_opcode_id();  // a number within the trace
+    i.clear_ptx_line();
+    i.clear_source_file();
+    i.clear_source_line();
+  }
+  const std::string bytes = code.SerializeAsString();  // it has no map, whose order could vary
+  return XXH64(bytes.data(), bytes.size(), 0);
+}
+
+std::uint64_t code_digest(const Kernel& kernel) {
+  proto::Kernel code;
+  encode(kernel, code);
+  return digest_of_code(std::move(code));
+}
+
+bool same_static_part(const Kernel& a, const Kernel& b) {
+  proto::Kernel first, second;
+  encode(a, first);
+  encode(b, second);
+  return first.SerializeAsString() == second.SerializeAsString();
 }
 
 }  // namespace regatta::trace

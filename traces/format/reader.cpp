@@ -14,11 +14,15 @@
 
 #include <xxhash.h>
 
+#include <regatta/base/suggestion.h>
+
 #include "codec.h"
 #include "validate.h"
 
 namespace regatta::trace {
 namespace {
+
+class FrameReader;
 
 /// An open trace, its index read. Constant once open() is through, so that threads may share it.
 struct File {
@@ -27,6 +31,8 @@ struct File {
   std::uint64_t bytes = 0;
   std::uint32_t version = 0;
   std::string producer;
+  std::vector<Reader::VariantEntry> variants;
+  std::size_t chosen = 0;  ///< of `variants`: what follows is its own
   std::vector<Kernel> kernels;
   std::vector<proto::FrameReference> kernel_frames;
   std::vector<Launch> launches;
@@ -54,7 +60,11 @@ struct File {
     }
   }
 
-  void open(const std::string& name);
+  void open(const std::string& name, const std::string& variant);
+  void list_variants(const proto::Index& index);
+  void choose(const std::string& variant);
+  template <class Part>
+  void read_part(const Part& part, std::uint64_t index_offset, FrameReader& reader);
   std::uint64_t open_header_and_trailer();
   void check_layout(const proto::Index& index, std::uint64_t index_offset) const;
   void check_ctas() const;
@@ -196,7 +206,7 @@ std::uint64_t File::open_header_and_trailer() {
   }
 }
 
-void File::open(const std::string& name) {
+void File::open(const std::string& name, const std::string& variant) {
   path = name;
   // O_NONBLOCK, because opening a pipe would otherwise wait for a writer.
   fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -211,13 +221,32 @@ void File::open(const std::string& name) {
   FrameReader reader(*this);
   proto::Index index;
   const std::uint64_t index_end = reader.read(FrameKind::index, index_offset, end, nullptr, "index", index);
-  std::string what = "index";
   try {
     if (index_end != end) throw Malformed("is not followed by the trailer");
     check_layout(index, index_offset);
-    for (int i = 0; i < index.kernels_size(); ++i) {
-      const proto::FrameReference& reference = index.kernels(i);
-      const std::string kernel = "kernel " + std::to_string(i);
+    validate_variants(index, version);
+  } catch (const Malformed& e) {
+    fail_at(index_offset, "index", e.what());
+  }
+  list_variants(index);
+  choose(variant);
+  if (chosen == 0) {
+    read_part(index, index_offset, reader);
+  } else {
+    read_part(index.variants(static_cast<int>(chosen) - 1), index_offset, reader);
+  }
+  producer = index.producer();
+}
+
+template <class Part>
+void File::read_part(const Part& part, std::uint64_t index_offset, FrameReader& reader) {
+  const std::string place = chosen == 0 ? "index" : "index: variant " + variants[chosen].variant.name;
+  const std::string of_variant = chosen == 0 ? "" : "variant " + variants[chosen].variant.name + ": ";
+  std::string what = place;
+  try {
+    for (int i = 0; i < part.kernels_size(); ++i) {
+      const proto::FrameReference& reference = part.kernels(i);
+      const std::string kernel = of_variant + "kernel " + std::to_string(i);
       proto::Kernel message;
       reader.read(FrameKind::kernel, reference.offset(), index_offset, &reference, kernel, message);
       try {
@@ -228,14 +257,14 @@ void File::open(const std::string& name) {
         fail_at(reference.offset(), kernel + " (" + message.name() + ")", e.what());
       }
     }
-    for (int i = 0; i < index.launches_size(); ++i) {
-      what = "index: launch " + std::to_string(i);
-      launches.push_back(decode(index.launches(i)));
+    for (int i = 0; i < part.launches_size(); ++i) {
+      what = place + ": launch " + std::to_string(i);
+      launches.push_back(decode(part.launches(i)));
       validate(launches.back(), kernels);
     }
-    what = "index";
-    ctas.reserve(static_cast<std::size_t>(index.ctas_size()));
-    for (const proto::CtaReference& c : index.ctas()) {
+    what = place;
+    ctas.reserve(static_cast<std::size_t>(part.ctas_size()));
+    for (const proto::CtaReference& c : part.ctas()) {
       ctas.push_back({c.launch(), c.index(), c.frame().offset(), c.frame().compressed_bytes(), c.frame().raw_bytes(),
                       c.warp_instructions(), c.thread_instructions()});
     }
@@ -243,14 +272,51 @@ void File::open(const std::string& name) {
   } catch (const Malformed& e) {
     fail_at(index_offset, what, e.what());
   }
-  producer = index.producer();
+}
+
+/// Each part's frames, the index's own first.
+template <class Part>
+void add_frames(const Part& part, std::vector<const proto::FrameReference*>& frames) {
+  for (const proto::FrameReference& frame : part.kernels()) frames.push_back(&frame);
+  for (const proto::CtaReference& cta : part.ctas()) frames.push_back(&cta.frame());
+}
+
+template <class Part>
+Reader::VariantEntry entry_of(Variant variant, const Part& part) {
+  std::vector<const proto::FrameReference*> frames;
+  add_frames(part, frames);
+  Reader::VariantEntry entry{std::move(variant), static_cast<std::uint64_t>(part.kernels_size()),
+                             static_cast<std::uint64_t>(part.launches_size()),
+                             static_cast<std::uint64_t>(part.ctas_size()), 0};
+  for (const proto::FrameReference* frame : frames) entry.bytes += frame_header_bytes + frame->compressed_bytes();
+  return entry;
+}
+
+void File::list_variants(const proto::Index& index) {
+  variants.push_back(entry_of(Variant{plain_variant, {}, ""}, index));
+  for (const proto::Variant& v : index.variants()) variants.push_back(entry_of(decode(v), v));
+}
+
+void File::choose(const std::string& variant) {
+  std::vector<std::string> names;
+  std::string known;
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    const std::string& name = variants[i].variant.name;
+    if (name == variant) {
+      chosen = i;
+      return;
+    }
+    names.push_back(name);
+    known += (known.empty() ? "" : ", ") + name;
+  }
+  fail("no variant '" + variant + "', expected one of " + known + base::suggestion(variant, names));
 }
 
 /// The frames must tile the file: nothing lies between them, and none of them is named twice.
 void File::check_layout(const proto::Index& index, std::uint64_t index_offset) const {
   std::vector<const proto::FrameReference*> frames;
-  for (const proto::FrameReference& frame : index.kernels()) frames.push_back(&frame);
-  for (const proto::CtaReference& cta : index.ctas()) frames.push_back(&cta.frame());
+  add_frames(index, frames);
+  for (const proto::Variant& v : index.variants()) add_frames(v, frames);
   std::sort(frames.begin(), frames.end(), [](const auto* a, const auto* b) { return a->offset() < b->offset(); });
   std::uint64_t at = file_header_bytes;
   for (const proto::FrameReference* frame : frames) {
@@ -299,9 +365,9 @@ struct Reader::Impl {
   std::unique_ptr<FrameReader> frames;
 };
 
-Reader::Reader(const std::string& path, SectionRegistry sections) : impl_(new Impl) {
+Reader::Reader(const std::string& path, SectionRegistry sections, const std::string& variant) : impl_(new Impl) {
   impl_->file->sections = std::move(sections);
-  impl_->file->open(path);
+  impl_->file->open(path, variant);
   impl_->frames = std::make_unique<FrameReader>(*impl_->file);
 }
 Reader::~Reader() = default;
@@ -310,6 +376,8 @@ const std::string& Reader::path() const { return impl_->file->path; }
 const std::string& Reader::producer() const { return impl_->file->producer; }
 std::uint32_t Reader::version() const { return impl_->file->version; }
 std::uint64_t Reader::file_bytes() const { return impl_->file->bytes; }
+const std::vector<Reader::VariantEntry>& Reader::variants() const { return impl_->file->variants; }
+const Variant& Reader::variant() const { return impl_->file->variants[impl_->file->chosen].variant; }
 const std::vector<Kernel>& Reader::kernels() const { return impl_->file->kernels; }
 const std::vector<Launch>& Reader::launches() const { return impl_->file->launches; }
 const SectionRegistry& Reader::sections() const { return impl_->file->sections; }
@@ -320,19 +388,7 @@ std::uint64_t Reader::code_digest(std::size_t kernel) const {
   proto::Kernel code;
   impl_->frames->read(FrameKind::kernel, frame.offset(), impl_->file->bytes, &frame, "kernel " + std::to_string(kernel),
                       code);
-  code.clear_ptx_file();
-  code.clear_source_files();
-  code.clear_annotations();
-  code.clear_inserted();
-  code.clear_shared_values();
-  for (proto::StaticInstruction& i : *code.mutable_instructions()) {
-    i.clear_opcode_id();  // a number within the trace
-    i.clear_ptx_line();
-    i.clear_source_file();
-    i.clear_source_line();
-  }
-  const std::string bytes = code.SerializeAsString();  // it has no map, whose order could vary
-  return XXH64(bytes.data(), bytes.size(), 0);
+  return digest_of_code(std::move(code));
 }
 
 std::uint64_t Reader::data_digest() const {

@@ -15,13 +15,15 @@ struct Writer::Impl {
   base::OutputFile file;
   const SectionRegistry sections;
   bool finished = false;
+  bool announced = false;  ///< variants
+  bool has_header = false;
   std::uint64_t offset = 0;
-  bool launch_open = false;
   std::vector<Kernel> kernels;
   std::vector<Launch> launches;
   SignatureBuilder signature;  ///< of the open launch
   proto::Index index;
-  proto::Cta cta_message;  // kept for its memory
+  proto::Variant* variant = nullptr;  ///< the open one; nullptr: the index's own
+  proto::Cta cta_message;             // kept for its memory
   std::string raw;
   Buffer compressed;
   Compressor compressor;
@@ -41,12 +43,25 @@ struct Writer::Impl {
     offset += bytes;
   }
 
+  std::uint32_t version() const { return announced ? format_version : plain_format_version; }
+
+  /// Written with the first frame, when it is known whether there are variants.
+  void write_header() {
+    if (has_header) return;
+    has_header = true;
+    char header[file_header_bytes];
+    std::memcpy(header, file_magic.data(), file_magic.size());
+    for (unsigned i = 0; i < 4; ++i) header[file_magic.size() + i] = static_cast<char>(version() >> (8 * i) & 0xff);
+    write(header, sizeof header);
+  }
+
   void write_frame(FrameKind kind, const google::protobuf::MessageLite& message, proto::FrameReference& reference) {
     const std::size_t bytes = message.ByteSizeLong();
     if (bytes > max_raw_bytes) {
       throw InputError(file.path() + ": a " + to_string(kind) + " takes " + std::to_string(bytes) +
                        " bytes, a trace holds at most " + std::to_string(max_raw_bytes) + " in one frame");
     }
+    write_header();
     raw.clear();
     if (!message.AppendToString(&raw)) throw std::logic_error("trace::Writer: a message cannot be serialized");
     FrameHeader header;
@@ -66,21 +81,49 @@ struct Writer::Impl {
     if (!launches.empty()) launches.back().signature = signature.finish();
   }
 
+  void close_variant() {
+    close_launch();
+    for (const Launch& launch : launches)
+      encode(launch, variant != nullptr ? *variant->add_launches() : *index.add_launches());
+    launches.clear();
+    kernels.clear();
+  }
+
   void require_open() const {
     if (finished) throw std::logic_error("trace::Writer: " + file.path() + " is already finished");
   }
 };
 
-Writer::Writer(const std::string& path, SectionRegistry sections) : impl_(new Impl(path, std::move(sections))) {
-  char header[file_header_bytes];
-  std::memcpy(header, file_magic.data(), file_magic.size());
-  for (unsigned i = 0; i < 4; ++i) header[file_magic.size() + i] = static_cast<char>(format_version >> (8 * i) & 0xff);
-  impl_->write(header, sizeof header);
-}
+Writer::Writer(const std::string& path, SectionRegistry sections) : impl_(new Impl(path, std::move(sections))) {}
 
 Writer::~Writer() = default;
 
 void Writer::set_producer(const std::string& producer) { impl_->index.set_producer(producer); }
+
+void Writer::announce_variants() {
+  Impl& w = *impl_;
+  w.require_open();
+  if (w.has_header) throw std::logic_error("trace::Writer: " + w.file.path() + ": variants are announced too late");
+  w.announced = true;
+}
+
+void Writer::begin_variant(const Variant& variant) {
+  Impl& w = *impl_;
+  w.require_open();
+  w.require("variant '" + variant.name + "'", [&] {
+    if (!w.announced) throw Malformed("was not announced");
+    proto::Index all;
+    for (const proto::Variant& v : w.index.variants()) {
+      all.add_variants()->set_name(v.name());
+      *all.mutable_variants()->rbegin()->mutable_schemes() = v.schemes();
+    }
+    encode(variant, *all.add_variants());
+    validate_variants(all, format_version);
+  });
+  w.close_variant();
+  w.variant = w.index.add_variants();
+  encode(variant, *w.variant);
+}
 
 std::uint32_t Writer::add_kernel(const Kernel& kernel) {
   Impl& w = *impl_;
@@ -88,7 +131,7 @@ std::uint32_t Writer::add_kernel(const Kernel& kernel) {
   w.require("kernel " + kernel.name, [&] { validate(kernel, w.sections); });
   proto::Kernel message;
   encode(kernel, message);
-  w.write_frame(FrameKind::kernel, message, *w.index.add_kernels());
+  w.write_frame(FrameKind::kernel, message, w.variant != nullptr ? *w.variant->add_kernels() : *w.index.add_kernels());
   w.kernels.push_back(kernel);
   return static_cast<std::uint32_t>(w.kernels.size() - 1);
 }
@@ -120,7 +163,7 @@ void Writer::add_cta(const Cta& cta) {
     validate(cta, launch, w.kernels[launch.kernel]);
   });
   Launch& launch = w.launches.back();
-  proto::CtaReference& reference = *w.index.add_ctas();
+  proto::CtaReference& reference = w.variant != nullptr ? *w.variant->add_ctas() : *w.index.add_ctas();
   reference.set_launch(cta.launch);
   reference.set_index(cta.index);
   std::uint64_t warp_instructions = 0;
@@ -143,11 +186,13 @@ void Writer::add_cta(const Cta& cta) {
 void Writer::finish() {
   Impl& w = *impl_;
   w.require_open();
-  w.close_launch();
-  for (const Launch& launch : w.launches) encode(launch, *w.index.add_launches());
+  if (w.announced && w.variant == nullptr) {
+    throw std::logic_error("trace::Writer: " + w.file.path() + ": the variants that were announced are missing");
+  }
+  w.close_variant();
   proto::FrameReference index;
   w.write_frame(FrameKind::index, w.index, index);
-  const TrailerBytes trailer = pack_trailer(index.offset(), format_version);
+  const TrailerBytes trailer = pack_trailer(index.offset(), w.version());
   w.write(trailer.data(), trailer.size());
   w.finished = true;
   w.file.commit();

@@ -22,6 +22,7 @@ void info_json(const trace::Reader& reader);
 /// A JSON document with what is known of each launch without simulating it (LaunchSignature, grid, registers).
 void signatures(const trace::Reader& reader);
 void dump(const trace::Reader& reader, const Selection& selection);
+/// Every variant of the file; `reader` reads one of them.
 void verify_file(const trace::Reader& reader, trace::VerifyDepth depth);
 
 }  // namespace regatta::tool

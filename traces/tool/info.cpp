@@ -67,6 +67,24 @@ std::string shares(const std::array<std::uint64_t, size>& counts, Name name) {
   return text;
 }
 
+std::string words(const std::vector<std::string>& all) {
+  std::string text;
+  for (const std::string& word : all) text += (text.empty() ? "" : ", ") + printable(word);
+  return text;
+}
+
+/// The codes of the program: for which schemes, with which options, and how much of the file each one is.
+void show_variants(const Reader& reader) {
+  for (const Reader::VariantEntry& entry : reader.variants()) {
+    const Variant& v = entry.variant;
+    const bool is_plain = &entry == &reader.variants().front();
+    std::printf("\nvariant %s%s\n", printable(v.name).c_str(), v.name == reader.variant().name ? ", shown below" : "");
+    row("schemes", is_plain ? "those that no other variant is for" : words(v.schemes));
+    if (!v.options.empty()) row("options", printable(v.options));
+    row("size", grouped(entry.bytes) + " bytes (" + size_text(entry.bytes) + "), " + grouped(entry.ctas) + " CTAs");
+  }
+}
+
 void show_signature(const LaunchSignature& s) {
   if (const std::string text = shares(s.classes, [](std::size_t i) { return to_string(static_cast<OpClass>(i)); });
       !text.empty()) {
@@ -113,11 +131,15 @@ void info(const Reader& reader) {
   }
   std::uint64_t raw = 0;
   for (const Reader::CtaEntry& cta : reader.ctas()) raw += cta.raw_bytes;
+  std::uint64_t bytes = reader.file_bytes();
+  for (const Reader::VariantEntry& v : reader.variants())
+    bytes -= v.variant.name == reader.variant().name ? 0 : v.bytes;
 
   std::printf("trace %s\n", printable(reader.path()).c_str());
   row("format version", std::to_string(reader.version()));
   if (!reader.producer().empty()) row("written by", printable(reader.producer()));
   row("file", grouped(reader.file_bytes()) + " bytes (" + size_text(reader.file_bytes()) + ")");
+  if (reader.variants().size() > 1) row("variants", grouped(reader.variants().size()));
   row("kernels", grouped(reader.kernels().size()));
   row("launches", grouped(reader.launches().size()));
   row("CTAs", grouped(reader.ctas().size()) + ", " + size_text(raw) + " decompressed");
@@ -128,10 +150,11 @@ void info(const Reader& reader) {
     const auto count = static_cast<double>(warp_instructions);
     std::snprintf(text, sizeof text, "%.1f%% of lanes", 100.0 * static_cast<double>(thread_instructions) / lanes);
     row("active", text);
-    std::snprintf(text, sizeof text, "%.2f bytes in the file, %.2f decompressed",
-                  static_cast<double>(reader.file_bytes()) / count, static_cast<double>(raw) / count);
+    std::snprintf(text, sizeof text, "%.2f bytes in the file, %.2f decompressed", static_cast<double>(bytes) / count,
+                  static_cast<double>(raw) / count);
     row("per warp instruction", text);
   }
+  if (reader.variants().size() > 1) show_variants(reader);
   for (std::size_t i = 0; i < reader.kernels().size(); ++i) {
     show_kernel(i, reader.kernels()[i], reader.sections());
   }

@@ -125,6 +125,18 @@ void info_json(const Reader& reader) {
   j["ctas"] = reader.ctas().size();
   j["warp_instructions"] = warp_instructions;
   j["thread_instructions"] = thread_instructions;
+  if (reader.variants().size() > 1) {
+    j["variant"] = reader.variant().name;
+    Json variants = Json::array();
+    for (const Reader::VariantEntry& v : reader.variants()) {
+      variants.push_back(Json{{"name", v.variant.name},
+                              {"schemes", v.variant.schemes},
+                              {"options", v.variant.options},
+                              {"bytes", v.bytes},
+                              {"ctas", v.ctas}});
+    }
+    j["variants"] = std::move(variants);
+  }
   j["kernels"] = std::move(kernels);
   j["launches"] = std::move(launches);
   // Names come from a file: what is no UTF-8 is replaced, so that any trace gives valid JSON.

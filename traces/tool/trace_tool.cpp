@@ -26,10 +26,10 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-constexpr const char* help_text = R"(usage: regatta-trace info   FILE [--json]
-       regatta-trace dump   FILE [--cta N] [--warp N] [--limit N]
+constexpr const char* help_text = R"(usage: regatta-trace info   FILE [--variant NAME] [--json]
+       regatta-trace dump   FILE [--variant NAME] [--cta N] [--warp N] [--limit N]
        regatta-trace verify FILE [--program]
-       regatta-trace signatures FILE
+       regatta-trace signatures FILE [--variant NAME]
 
 Shows, prints and checks a regatta trace (.rgt), as regatta-annotate writes it.
 
@@ -46,6 +46,9 @@ Shows, prints and checks a regatta trace (.rgt), as regatta-annotate writes it.
   signatures
            JSON: for each launch its grid, registers, instructions by class, register results by value
            kind, and lines of global memory; for regatta-sample. Older traces are read through for it
+
+A trace can hold several codes of its program (regatta-annotate --for): info lists these variants. verify
+checks all of them, the other commands show the first one, or the one that --variant names.
 )";
 
 constexpr const char* help_end = R"(
@@ -69,9 +72,11 @@ std::uint64_t to_number(const std::string& option, const std::string& text) {
 
 int run(int argc, char** argv, trace::SectionRegistry sections) {
   po::options_description shown("Options");
-  shown.add_options()                                                                            //
-      ("help,h", "print this text")                                                              //
-      ("version", "print the version")                                                           //
+  shown.add_options()                   //
+      ("help,h", "print this text")     //
+      ("version", "print the version")  //
+      ("variant", po::value<std::string>()->value_name("NAME"),
+       "all but verify: the variant to show, instead of the first")                              //
       ("json", "info: as JSON")                                                                  //
       ("program", "verify: also that warps do what the kernel has them do")                      //
       ("cta", po::value<std::string>()->value_name("N"), "dump: only the N-th CTA of the file")  //
@@ -98,7 +103,8 @@ int run(int argc, char** argv, trace::SectionRegistry sections) {
   } catch (const po::unknown_option& e) {
     std::string name = e.get_option_name();
     name.erase(0, name.find_first_not_of('-'));
-    const std::string near = base::nearest(name, {"help", "version", "json", "program", "cta", "warp", "limit"});
+    const std::string near =
+        base::nearest(name, {"help", "version", "variant", "json", "program", "cta", "warp", "limit"});
     throw UsageError("unknown option '" + e.get_option_name() + "'" +
                      (near.empty() ? "" : "; did you mean '--" + near + "'?"));
   } catch (const po::error& e) {
@@ -146,7 +152,12 @@ int run(int argc, char** argv, trace::SectionRegistry sections) {
     }
   }
 
-  const trace::Reader reader(words[1], std::move(sections));
+  std::string variant = trace::plain_variant;
+  if (given.count("variant")) {
+    if (command == "verify") throw UsageError("--variant does not belong to verify, which checks all of them");
+    variant = given["variant"].as<std::string>();
+  }
+  const trace::Reader reader(words[1], std::move(sections), variant);
   if (command == "info") json ? info_json(reader) : info(reader);
   if (command == "dump") dump(reader, selection);
   if (command == "verify") verify_file(reader, program ? trace::VerifyDepth::program : trace::VerifyDepth::columns);

@@ -36,17 +36,30 @@ class Progress {
 
 }  // namespace
 
-void verify_file(const trace::Reader& reader, trace::VerifyDepth depth) {
+namespace {
+
+void verify_variant(const trace::Reader& reader, trace::VerifyDepth depth) {
   trace::Verified verified;
   {
     Progress progress(reader.ctas().size());
     verified = trace::verify(reader, depth, [&](std::size_t count) { progress.done(count); });
   }
-  std::printf("ok: %s: %s kernels, %s launches, %s CTAs, %s warps, %s warp instructions, %s thread instructions\n",
-              printable(reader.path()).c_str(), grouped(reader.kernels().size()).c_str(),
+  const std::string variant = reader.variants().size() > 1 ? "variant " + reader.variant().name + ": " : "";
+  std::printf("ok: %s: %s%s kernels, %s launches, %s CTAs, %s warps, %s warp instructions, %s thread instructions\n",
+              printable(reader.path()).c_str(), variant.c_str(), grouped(reader.kernels().size()).c_str(),
               grouped(reader.launches().size()).c_str(), grouped(reader.ctas().size()).c_str(),
               grouped(verified.warps).c_str(), grouped(verified.warp_instructions).c_str(),
               grouped(verified.thread_instructions).c_str());
+}
+
+}  // namespace
+
+void verify_file(const trace::Reader& reader, trace::VerifyDepth depth) {
+  verify_variant(reader, depth);
+  for (const trace::Reader::VariantEntry& v : reader.variants()) {
+    if (v.variant.name == reader.variant().name) continue;
+    verify_variant(trace::Reader(reader.path(), reader.sections(), v.variant.name), depth);
+  }
 }
 
 }  // namespace regatta::tool

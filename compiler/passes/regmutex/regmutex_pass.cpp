@@ -4,24 +4,18 @@
 namespace regatta::passes {
 
 void RegMutexPass::declare(PassOptions& options) {
-  options.number("regmutex-base", base_, "N",
-                 "RegMutex: annotates for a base set of N registers, 0 to 255; 0: the pass chooses; default: no "
-                 "annotation");
+  options.number("regmutex-base", base_, "N", "RegMutex: registers of the base set, 0 to 255; 0: the pass chooses");
 }
 
-void RegMutexPass::validate() const {
-  if (base_) check(RegMutexOptions{*base_});
-}
+void RegMutexPass::validate() const { check(RegMutexOptions{base_}); }
 
 void RegMutexPass::run(trace::Kernel& kernel, analysis::FunctionAnalyses& analyses) {
-  if (!base_) return;
-  plan_ = plan_regmutex(kernel, analyses, RegMutexOptions{*base_});
+  plan_ = plan_regmutex(kernel, analyses, RegMutexOptions{base_});
   add_regmutex(kernel, plan_);
 }
 
 PassSummary RegMutexPass::summary(const trace::Kernel& /*kernel*/) const {
   PassSummary summary;
-  if (!base_) return summary;
   const trace::RegMutexRegisters& r = plan_.registers;
   const std::uint64_t acquires = plan_.acquires();
   summary.figures = {{"regmutex", std::vector<Figure>{{"base", std::uint64_t{r.base}},
@@ -37,7 +31,6 @@ PassSummary RegMutexPass::summary(const trace::Kernel& /*kernel*/) const {
 }
 
 std::string RegMutexPass::listing_head() const {
-  if (!base_) return {};
   const trace::RegMutexRegisters& r = plan_.registers;
   std::string text = "regmutex: " + std::to_string(r.base) + " registers in the base set, at least " +
                      std::to_string(plan_.least_base) + "; extended set:";
@@ -47,7 +40,7 @@ std::string RegMutexPass::listing_head() const {
   return text;
 }
 
-std::string RegMutexPass::listing_column() const { return base_ ? "whether the warp holds a section" : ""; }
+std::string RegMutexPass::listing_column() const { return "whether the warp holds a section"; }
 
 std::string RegMutexPass::listing_above(const trace::Kernel& /*kernel*/, std::uint32_t index) const {
   std::string text;
@@ -61,7 +54,7 @@ std::string RegMutexPass::listing_above(const trace::Kernel& /*kernel*/, std::ui
 }
 
 std::string RegMutexPass::listing_note(const trace::Kernel& /*kernel*/, std::uint32_t index) const {
-  return base_ && plan_.held.at(index) ? "section" : "";
+  return plan_.held.at(index) ? "section" : "";
 }
 
 }  // namespace regatta::passes

@@ -4,12 +4,9 @@
 #include <regatta/passes/annotation_pass.h>
 #include <regatta/passes/regmutex.h>
 
-#include <optional>
-
 namespace regatta::passes {
 
-/// RegMutex's register sets as a pass of regatta-annotate: regatta/passes/regmutex.h. It does nothing unless the option
-/// is given, so that the traces of other schemes do not grow.
+/// RegMutex's register sets as a pass of regatta-annotate: regatta/passes/regmutex.h.
 class RegMutexPass : public AnnotationPass {
  public:
   std::string name() const override { return trace::regmutex_section; }
@@ -23,7 +20,7 @@ class RegMutexPass : public AnnotationPass {
   std::string listing_note(const trace::Kernel& kernel, std::uint32_t index) const override;
 
  private:
-  std::optional<unsigned> base_;
+  unsigned base_ = 0;
   RegMutexPlan plan_;
 };
 

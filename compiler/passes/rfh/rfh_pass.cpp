@@ -5,43 +5,30 @@
 
 namespace regatta::passes {
 
-RfhOptions RfhPass::options() const {
-  RfhOptions o;
-  o.entries = entries_.value_or(o.entries);
-  o.split = split_;
-  return o;
-}
-
 void RfhPass::declare(PassOptions& options) {
-  options.number("rfh", entries_, "N",
-                 "RFH: annotates for an operand register file of N entries per thread, 1 to 8 (the paper: 3); default: "
-                 "no annotation");
-  options.choice<bool>("rfh-lrf", split_, {{"unified", false}, {"split", true}}, "FORM",
+  options.number("rfh", options_.entries, "N",
+                 "RFH: entries of the operand register file per thread, 1 to 8 (the paper: 3)");
+  options.choice<bool>("rfh-lrf", options_.split, {{"unified", false}, {"split", true}}, "FORM",
                        "RFH: the last-result file has one entry per thread, or one for each operand slot, which other "
                        "slots cannot read");
 }
 
-void RfhPass::validate() const {
-  check(options());
-  if (!entries_ && split_) throw trace::InputError("error: --rfh-lrf without --rfh");
-}
+void RfhPass::validate() const { check(options_); }
 
 void RfhPass::run(trace::Kernel& kernel, analysis::FunctionAnalyses& /*analyses*/) {
-  if (!entries_) return;
-  plan_ = plan_rfh(kernel, options());
+  plan_ = plan_rfh(kernel, options_);
   add_rfh(kernel, plan_);
 }
 
 PassSummary RfhPass::summary(const trace::Kernel& kernel) const {
   PassSummary summary;
-  if (!entries_) return summary;
   trace::RfhAccesses n;
   std::uint64_t strands = 0;
   // A kernel that was refused has no plan.
   if (!plan_.instructions.empty()) n = trace::count_accesses(kernel, plan_);
   for (const trace::RfhInstruction& i : plan_.instructions) strands += i.strand_begins;
-  summary.figures = {{"rfh", std::vector<Figure>{{"orf_entries", std::uint64_t{*entries_}},
-                                                 {"lrf_entries", std::uint64_t{split_ ? trace::lrf_banks : 1}},
+  summary.figures = {{"rfh", std::vector<Figure>{{"orf_entries", std::uint64_t{options_.entries}},
+                                                 {"lrf_entries", std::uint64_t{options_.split ? trace::lrf_banks : 1}},
                                                  {"strands", strands},
                                                  {"mrf_reads", n.main_reads},
                                                  {"orf_reads", n.orf_reads},
@@ -55,13 +42,13 @@ PassSummary RfhPass::summary(const trace::Kernel& kernel) const {
 }
 
 std::string RfhPass::listing_head() const {
-  return entries_ ? "rfh: " + std::to_string(*entries_) + " ORF entries" + (split_ ? ", split LRF" : "") : "";
+  return "rfh: " + std::to_string(options_.entries) + " ORF entries" + (options_.split ? ", split LRF" : "");
 }
 
-std::string RfhPass::listing_column() const { return entries_ ? "levels of the register hierarchy" : ""; }
+std::string RfhPass::listing_column() const { return "levels of the register hierarchy"; }
 
 std::string RfhPass::listing_note(const trace::Kernel& kernel, std::uint32_t index) const {
-  return entries_ ? trace::rfh_text(kernel.instructions.at(index), plan_.instructions.at(index)) : "";
+  return trace::rfh_text(kernel.instructions.at(index), plan_.instructions.at(index));
 }
 
 }  // namespace regatta::passes

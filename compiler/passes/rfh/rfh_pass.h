@@ -4,12 +4,9 @@
 #include <regatta/passes/annotation_pass.h>
 #include <regatta/passes/rfh.h>
 
-#include <optional>
-
 namespace regatta::passes {
 
-/// RFH's levels as a pass of regatta-annotate: regatta/passes/rfh.h. It does nothing unless the option is given, so
-/// that the traces of other schemes do not grow.
+/// RFH's levels as a pass of regatta-annotate: regatta/passes/rfh.h.
 class RfhPass : public AnnotationPass {
  public:
   std::string name() const override { return trace::rfh_section; }
@@ -22,10 +19,7 @@ class RfhPass : public AnnotationPass {
   std::string listing_note(const trace::Kernel& kernel, std::uint32_t index) const override;
 
  private:
-  RfhOptions options() const;
-
-  std::optional<unsigned> entries_;
-  bool split_ = false;
+  RfhOptions options_;
   trace::RfhPlan plan_;
 };
 

@@ -4,26 +4,23 @@
 namespace regatta::passes {
 
 void RfvPass::declare(PassOptions& options) {
-  options.flag("rfv", on_, "RFV: annotates where registers are released; kernels of at most 63 registers");
+  options.flag("rfv", asked_,
+               "RFV: refuses kernels of more than 63 registers; without it they are left without the annotation, which "
+               "says where registers are released");
   options.number("rfv-table", options_.table_entries, "N",
                  "RFV: entries of the renaming table per warp, 0 to 63; the registers that live longest are exempt; 0: "
                  "an entry for each register");
 }
 
-void RfvPass::validate() const {
-  check(options_);
-  if (!on_ && options_.table_entries != 0) throw trace::InputError("error: --rfv-table without --rfv");
-}
+void RfvPass::validate() const { check(options_); }
 
 void RfvPass::run(trace::Kernel& kernel, analysis::FunctionAnalyses& analyses) {
-  if (!on_) return;
   plan_ = plan_rfv(kernel, analyses, options_);
   add_rfv(kernel, plan_);
 }
 
 PassSummary RfvPass::summary(const trace::Kernel& kernel) const {
   PassSummary summary;
-  if (!on_) return summary;
   std::uint64_t pir = 0, pbr = 0;
   for (const trace::InsertedInstruction& i : kernel.inserted) {
     if (i.instruction.scheme != trace::rfv_scheme) continue;
@@ -42,17 +39,16 @@ PassSummary RfvPass::summary(const trace::Kernel& kernel) const {
 }
 
 std::string RfvPass::listing_head() const {
-  if (!on_) return {};
   const std::string exempt = trace::rfv_text(plan_.section.exempt);
   return "rfv: at most " + std::to_string(plan_.section.most) +
          " registers at once; exempt: " + (exempt.empty() ? "-" : exempt);
 }
 
-std::string RfvPass::listing_column() const { return on_ ? "the registers that are released" : ""; }
+std::string RfvPass::listing_column() const { return "the registers that are released"; }
 
 std::string RfvPass::listing_above(const trace::Kernel& kernel, std::uint32_t index) const {
   std::string text;
-  for (std::size_t b = 0; on_ && b < kernel.blocks.size(); ++b) {
+  for (std::size_t b = 0; b < kernel.blocks.size(); ++b) {
     const trace::RfvRegisters released = kernel.blocks[b].first == index ? plan_.releases.at_block.at(b) : 0;
     if (released != 0) text += "  // release " + trace::rfv_text(released) + "\n";
   }
@@ -60,7 +56,7 @@ std::string RfvPass::listing_above(const trace::Kernel& kernel, std::uint32_t in
 }
 
 std::string RfvPass::listing_note(const trace::Kernel& /*kernel*/, std::uint32_t index) const {
-  const trace::RfvRegisters released = on_ ? plan_.releases.at_operand.at(index) : 0;
+  const trace::RfvRegisters released = plan_.releases.at_operand.at(index);
   return released == 0 ? "" : "releases " + trace::rfv_text(released);
 }
 

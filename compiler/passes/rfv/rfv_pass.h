@@ -6,13 +6,13 @@
 
 namespace regatta::passes {
 
-/// RFV's release points as a pass of regatta-annotate: regatta/passes/rfv.h. It does nothing unless the option is
-/// given, so that the traces of other schemes do not grow.
+/// RFV's release points as a pass of regatta-annotate: regatta/passes/rfv.h.
 class RfvPass : public AnnotationPass {
  public:
   std::string name() const override { return trace::rfv_section; }
   void declare(PassOptions& options) override;
   void validate() const override;
+  bool is_required() const override { return asked_ || options_.table_entries != 0; }
   void run(trace::Kernel& kernel, analysis::FunctionAnalyses& analyses) override;
   PassSummary summary(const trace::Kernel& kernel) const override;
   std::string listing_head() const override;
@@ -21,7 +21,7 @@ class RfvPass : public AnnotationPass {
   std::string listing_note(const trace::Kernel& kernel, std::uint32_t index) const override;
 
  private:
-  bool on_ = false;
+  bool asked_ = false;
   RfvOptions options_;
   RfvPlan plan_;
 };

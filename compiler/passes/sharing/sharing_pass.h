@@ -17,6 +17,7 @@ class SharingPass : public AnnotationPass {
   std::string name() const override { return trace::sharing_section; }
   void declare(PassOptions& options) override;
   void validate() const override;
+  bool by_default() const override { return false; }
   bool places_shared_variables() const override { return t_.has_value(); }
   ir::SharedPlacement shared_placement(const trace::Kernel& kernel, analysis::FunctionAnalyses& analyses,
                                        std::uint32_t dynamic_bytes) override;

@@ -32,16 +32,17 @@ LiveVectorCache::LiveVectorCache(const sc_core::sc_module_name& name, unsigned e
 void LiveVectorCache::kernel_started(const protocol::KernelContext& context) {
   const trace::Kernel& kernel = *context.kernel;
   if (kernel.registers_per_thread > most_registers) {
-    throw support::ConfigError("kernel " + kernel.name + " uses " + std::to_string(kernel.registers_per_thread) +
-                               " registers per thread, and FineReg's bit vectors and tags have room for " +
-                               std::to_string(most_registers) + ": annotate it with --max-registers " +
-                               std::to_string(most_registers));
+    throw support::UnfitTrace("kernel " + kernel.name + " uses " + std::to_string(kernel.registers_per_thread) +
+                                  " registers per thread, and FineReg's bit vectors and tags have room for " +
+                                  std::to_string(most_registers) + ": annotate it with --max-registers " +
+                                  std::to_string(most_registers),
+                              "--max-registers " + std::to_string(most_registers));
   }
   std::optional<trace::LiveRegisters> live = trace::find_live_registers(kernel);
   if (!live) {
-    throw support::ConfigError("kernel " + kernel.name +
-                               ": its trace has no live registers (section 'liveness'), which FineReg needs: write the "
-                               "trace anew with this version's regatta-annotate");
+    throw support::UnfitTrace("kernel " + kernel.name +
+                              ": its trace has no live registers (section 'liveness'), which FineReg needs: write the "
+                              "trace anew with this version's regatta-annotate");
   }
   live_ = std::move(*live);
   // A list of its own for every launch: what an earlier kernel left in the caches below is not this one's.

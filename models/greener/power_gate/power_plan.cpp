@@ -17,10 +17,10 @@ namespace {
 trace::PowerStates states_of(const trace::Kernel& kernel, unsigned& threshold) {
   const trace::AnnotationSection* section = trace::find_power_section(kernel);
   if (section == nullptr) {
-    throw support::ConfigError("GREENER needs the power states of kernel '" + kernel.name +
-                               "', and its trace has no section '" + trace::power_section + "' of version " +
-                               std::to_string(trace::power_section_version) +
-                               ": write the trace anew with this version's regatta-annotate");
+    throw support::UnfitTrace("GREENER needs the power states of kernel '" + kernel.name +
+                              "', and its trace has no section '" + trace::power_section + "' of version " +
+                              std::to_string(trace::power_section_version) +
+                              ": write the trace anew with this version's regatta-annotate");
   }
   trace::PowerStates states;
   try {

@@ -53,12 +53,13 @@ void CapacityShard::kernel_started(const protocol::KernelContext& context) {
   for (const Region& region : table_.regions()) {
     const unsigned most = *std::max_element(region.lines_of.begin(), region.lines_of.end());
     if (most <= unit_->lines_per_bank()) continue;
-    throw support::ConfigError(kernel + "the region at instruction " + std::to_string(region.first) + " needs " +
-                               std::to_string(most) + " lines of a bank, a bank of the staging unit has " +
-                               std::to_string(unit_->lines_per_bank()) +
-                               " (osu.entries / shards / banks): annotate it with --region-bank-lines " +
-                               std::to_string(unit_->lines_per_bank()) +
-                               ", or make osu.entries larger (a region of one instruction cannot be cut)");
+    const std::string option = "--region-bank-lines " + std::to_string(unit_->lines_per_bank());
+    throw support::UnfitTrace(kernel + "the region at instruction " + std::to_string(region.first) + " needs " +
+                                  std::to_string(most) + " lines of a bank, a bank of the staging unit has " +
+                                  std::to_string(unit_->lines_per_bank()) +
+                                  " (osu.entries / shards / banks): annotate it with " + option +
+                                  ", or make osu.entries larger (a region of one instruction cannot be cut)",
+                              option);
   }
   // A region's end is known by the next one's first word, while the last marks of the first are still needed.
   const unsigned words = std::max(2u, table_.longest_head());

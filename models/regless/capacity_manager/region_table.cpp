@@ -37,8 +37,8 @@ UseMarks marks_of(const protocol::InstructionTraits& traits, const trace::SlotUs
 }  // namespace
 
 void RegionTable::refuse(const trace::Kernel& kernel, const std::string& what) {
-  throw support::ConfigError("kernel " + kernel.name + ": " + what +
-                             "; annotate the kernel again with this version's regatta-annotate");
+  throw support::UnfitTrace("kernel " + kernel.name + ": " + what +
+                            "; annotate the kernel again with this version's regatta-annotate");
 }
 
 void RegionTable::add_entries(const trace::Kernel& kernel, const std::vector<trace::RegionEntry>& entries) {
@@ -95,10 +95,10 @@ void RegionTable::read(const protocol::KernelContext& context) {
     refuse(kernel, std::string("the region words cannot be read: ") + e.what());
   }
   if (stream.regions.empty()) {
-    throw support::ConfigError("kernel " + kernel.name + ": the trace has no instruction words of scheme " +
-                               trace::region_scheme +
-                               ", which tell the hardware of regions; expected a trace that regatta-annotate has cut "
-                               "into regions");
+    throw support::UnfitTrace("kernel " + kernel.name + ": the trace has no instruction words of scheme " +
+                              trace::region_scheme +
+                              ", which tell the hardware of regions; expected a trace that regatta-annotate has cut "
+                              "into regions");
   }
   words_ = std::move(stream.words);
   regions_.clear();

@@ -29,10 +29,9 @@ SharedRegisterPool::SharedRegisterPool(const sc_core::sc_module_name& name, std:
 trace::RegMutexRegisters SharedRegisterPool::sets_of(const trace::Kernel& kernel) {
   std::optional<trace::RegMutexRegisters> sets = trace::find_regmutex(kernel);
   if (!sets) {
-    throw support::ConfigError(
-        "kernel " + kernel.name +
-        ": its trace has no register sets (section 'regmutex'), which RegMutex needs: annotate it "
-        "with --regmutex-base N, the registers of a thread that every warp keeps (0: chosen)");
+    throw support::UnfitTrace("kernel " + kernel.name +
+                              ": its trace has no register sets (section 'regmutex'), which RegMutex needs: annotate "
+                              "it with --for vt_regmutex");
   }
   return *sets;
 }

@@ -23,9 +23,9 @@ std::uint8_t byte_of(const trace::RfhLevels& l) {
 trace::RfhPlan rfh_plan_of(const trace::Kernel& kernel) {
   std::optional<trace::RfhPlan> plan = trace::find_rfh(kernel);
   if (!plan) {
-    throw support::ConfigError("kernel " + kernel.name +
-                               ": its trace has no levels of operands (section 'rfh'), which RFH needs: annotate it "
-                               "with --rfh N, the entries of the operand register file (1 to 8; the paper: 3)");
+    throw support::UnfitTrace("kernel " + kernel.name +
+                              ": its trace has no levels of operands (section 'rfh'), which RFH needs: annotate it "
+                              "with --for rfh");
   }
   return *std::move(plan);
 }

@@ -14,9 +14,9 @@ unsigned count(trace::RfvRegisters registers) { return static_cast<unsigned>(__b
 trace::RfvSection section_of(const trace::Kernel& kernel) {
   const std::optional<trace::RfvSection> section = trace::find_rfv(kernel);
   if (!section) {
-    throw support::ConfigError("kernel " + kernel.name +
-                               ": its trace does not say where registers are released (section 'rfv'), which RFV "
-                               "needs: annotate it with --rfv");
+    throw support::UnfitTrace("kernel " + kernel.name +
+                              ": its trace does not say where registers are released (section 'rfv'), which RFV "
+                              "needs: annotate it with --for rfv");
   }
   return *section;
 }

@@ -40,19 +40,21 @@ void CommonPartGate::complain(const std::string& what) const {
 
 void CommonPartGate::require_section(const trace::Kernel& kernel) const {
   const std::optional<trace::SharingLayout> layout = trace::find_sharing(kernel);
+  const std::string option = "--scratchpad-layout " + (t_.numerator() == 0 ? std::string("0.000001") : t_.text());
   if (!layout) {
-    throw support::ConfigError("kernel " + kernel.name + " has no section 'sharing', which " + relssp_ +
-                               " needs: annotate it with --scratchpad-layout " +
-                               (t_.numerator() == 0 ? "0.000001" : t_.text()));
+    throw support::UnfitTrace(
+        "kernel " + kernel.name + " has no section 'sharing', which " + relssp_ + " needs: annotate it with " + option,
+        option);
   }
   // A share of 0 cannot be annotated: one that is less than a word leaves nothing private either.
   const bool is_same = t_.numerator() == 0
                            ? layout->boundary == 0
                            : layout->t.numerator * t_.denominator() == layout->t.denominator * t_.numerator();
   if (!is_same) {
-    throw support::ConfigError("kernel " + kernel.name + " is annotated for --scratchpad-layout " +
-                               trace::to_string(layout->t) + ", and " + knob_ + " is " + t_.text() + ": expected " +
-                               (t_.numerator() == 0 ? "a share of less than a word" : "the same share"));
+    throw support::UnfitTrace("kernel " + kernel.name + " is annotated for --scratchpad-layout " +
+                                  trace::to_string(layout->t) + ", and " + knob_ + " is " + t_.text() + ": expected " +
+                                  (t_.numerator() == 0 ? "a share of less than a word" : "the same share"),
+                              option);
   }
 }
 

@@ -106,7 +106,7 @@ bool needs_wide_immediate(const StaticInstruction& i, const EntryShape& shape) {
 
 std::vector<StaticCode> static_code(const protocol::KernelContext& context, bool pairs) {
   if (context.kernel->static_revision < 1) {
-    throw support::ConfigError(
+    throw support::UnfitTrace(
         "kernel " + context.kernel->name +
         ": the trace says nothing of carries and address offsets, without which instructions "
         "cannot be reused; expected one of a regatta-annotate that writes them: annotate it anew");

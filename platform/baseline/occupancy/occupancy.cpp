@@ -10,15 +10,15 @@
 namespace regatta::models {
 namespace {
 
-/// What to do about a CTA for which there are too few registers; empty if something else is missing too, or if no code
-/// could do with the registers that there are.
+/// The option that makes code for a CTA for which there are too few registers; empty if something else is missing too,
+/// or if no code could do with the registers that there are.
 std::string remedy(const Occupancy& o, const protocol::SmLimits& l, unsigned warps_per_cta) {
   if (o.by_registers != 0 || std::min({o.by_ctas, o.by_warps, o.by_threads, o.by_shared}) == 0) return "";
   const std::uint64_t warps_of_sub_core = (warps_per_cta + l.sub_cores - 1) / l.sub_cores;
   const std::uint64_t left =
       l.registers / l.sub_cores / warps_of_sub_core / l.register_granularity * l.register_granularity;
   if (left < trace::min_register_budget) return "";
-  return "; regatta-annotate --max-registers " + std::to_string(left) + " makes a kernel that fits";
+  return "--max-registers " + std::to_string(left);
 }
 
 }  // namespace
@@ -55,14 +55,16 @@ Occupancy occupancy_of(const protocol::KernelContext& context, const protocol::S
     const std::string for_one = limits.shared_cta_bytes < limits.shared_bytes
                                     ? ", " + std::to_string(limits.shared_cta_bytes) + " of them for one CTA"
                                     : "";
-    throw support::ConfigError("kernel " + context.kernel->name + ": not one CTA fits on this machine, bound by " +
-                               o.bound() + " (a CTA has " + std::to_string(context.warps_per_cta) + " warps of " +
-                               std::to_string(context.registers_per_warp) + " registers and " +
-                               std::to_string(context.launch->shared_bytes_per_cta) +
-                               " bytes of shared memory; an SM " + std::to_string(limits.warps) + " warps, " +
-                               std::to_string(limits.threads) + " threads, " + std::to_string(limits.registers) +
-                               " warp registers, " + std::to_string(limits.shared_bytes) + " bytes" + for_one + ")" +
-                               remedy(o, limits, context.warps_per_cta));
+    const std::string option = remedy(o, limits, context.warps_per_cta);
+    const std::string found = "kernel " + context.kernel->name + ": not one CTA fits on this machine, bound by " +
+                              o.bound() + " (a CTA has " + std::to_string(context.warps_per_cta) + " warps of " +
+                              std::to_string(context.registers_per_warp) + " registers and " +
+                              std::to_string(context.launch->shared_bytes_per_cta) + " bytes of shared memory; an SM " +
+                              std::to_string(limits.warps) + " warps, " + std::to_string(limits.threads) +
+                              " threads, " + std::to_string(limits.registers) + " warp registers, " +
+                              std::to_string(limits.shared_bytes) + " bytes" + for_one + ")";
+    if (option.empty()) throw support::ConfigError(found);
+    throw support::UnfitTrace(found + "; regatta-annotate " + option + " makes a kernel that fits", option);
   }
   return o;
 }

@@ -142,10 +142,17 @@ TEST_CASE("launch file to trace: results, trace and reports agree") {
   // The trace carries the words, and the plan for tools to read.
   const trace::Reader reader(o.out);
   const trace::Kernel& kernel = reader.kernels()[0];
-  CHECK(kernel.inserted.size() == entry["region_words"]);
+  std::map<std::string, std::size_t> inserted;
+  for (const trace::InsertedInstruction& i : kernel.inserted) ++inserted[i.instruction.scheme];
+  CHECK(inserted["regless"] == entry["region_words"]);
+  CHECK(inserted["regmutex"] ==
+        entry["regmutex"]["acquires"].get<std::size_t>() + entry["regmutex"]["releases"].get<std::size_t>());
+  CHECK(inserted["rfv"] == entry["rfv"]["pir"].get<std::size_t>() + entry["rfv"]["pbr"].get<std::size_t>());
   const auto regions = trace::regions_of(kernel);
   CHECK(regions.size() == entry["regions"]);
-  REQUIRE(kernel.annotations.size() == 3);
+  std::vector<std::string> sections;
+  for (const trace::AnnotationSection& a : kernel.annotations) sections.push_back(a.name);
+  REQUIRE(sections == std::vector<std::string>{"regions", "power", "liveness", "regmutex", "rfv", "rfh"});
   // The power states: those that are reported.
   const trace::AnnotationSection* power_section = trace::find_power_section(kernel);
   REQUIRE(power_section != nullptr);
@@ -227,7 +234,7 @@ TEST_CASE("limits of regions, and what is no limit") {
   CHECK(message(64, 32) == "error: --region-bank-lines is 32, expected 1 to 31");
 }
 
-TEST_CASE("register sets for RegMutex, if they are asked for") {
+TEST_CASE("register sets for RegMutex") {
   const Folder folder;
   folder.write("k.ptx", saxpy);
   tool::AnnotateOptions o;
@@ -238,6 +245,12 @@ TEST_CASE("register sets for RegMutex, if they are asked for") {
   const auto report = [&] { return nlohmann::json::parse(folder.read("r.json"))["entries"][0]; };
   tool::annotate(o);
   const unsigned registers = trace::Reader(o.out).kernels()[0].registers_per_thread;
+  CHECK(trace::find_regmutex(trace::Reader(o.out).kernels()[0]));
+  CHECK(report()["regmutex"]["base"].get<unsigned>() + report()["regmutex"]["extended"].get<unsigned>() == registers);
+  o.annotations.emplace();
+  tool::annotate(o);
+  CHECK(trace::Reader(o.out).kernels()[0].annotations.empty());
+  CHECK(trace::Reader(o.out).kernels()[0].inserted.empty());
   CHECK_FALSE(trace::find_regmutex(trace::Reader(o.out).kernels()[0]));
   CHECK_FALSE(report().contains("regmutex"));
   CHECK(folder.read("k.txt").find("regmutex") == std::string::npos);

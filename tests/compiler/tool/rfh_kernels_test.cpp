@@ -94,13 +94,18 @@ TEST_CASE("all kernels find their operands at the levels of a split last-result 
   CHECK(reads.banked > reads.entries / 10);
 }
 
-TEST_CASE("levels for RFH, if they are asked for") {
+TEST_CASE("levels for RFH") {
   const Folder folder;
   tool::AnnotateOptions o;
   o.launch = std::string(REGATTA_KERNELS) + "/vector_add/launch.small.toml";
   o.out = folder.file("k.rgt");
   o.listing = folder.file("k.txt");
   o.cta_count = 1;
+  tool::annotate(o);
+  REQUIRE(trace::find_rfh(trace::Reader(o.out).kernels()[0]));
+  CHECK(trace::find_rfh(trace::Reader(o.out).kernels()[0])->entries == 3);
+  CHECK(folder.read("k.txt").find("\n// rfh: 3 ORF entries\n") != std::string::npos);
+  o.annotations = std::set<std::string>{"rfv", "power"};
   tool::annotate(o);
   CHECK_FALSE(trace::find_rfh(trace::Reader(o.out).kernels()[0]));
   CHECK(folder.read("k.txt").find("\n// rfh: ") == std::string::npos);

@@ -72,7 +72,7 @@ std::vector<std::filesystem::path> kernel_files(const std::string& end) {
 
 }  // namespace
 
-TEST_CASE("release points of RFV, if they are asked for") {
+TEST_CASE("release points of RFV") {
   const Folder folder;
   folder.write("k.ptx", kernel_text);
   tool::AnnotateOptions o;
@@ -81,12 +81,13 @@ TEST_CASE("release points of RFV, if they are asked for") {
   o.report = folder.file("r.json");
   o.listing = folder.file("k.txt");
   const auto report = [&] { return nlohmann::json::parse(folder.read("r.json"))["entries"][0]; };
+  o.annotations = std::set<std::string>{"rfh"};
   tool::annotate(o);
   CHECK_FALSE(trace::find_rfv(trace::Reader(o.out).kernels()[0]));
   CHECK_FALSE(report().contains("rfv"));
   CHECK(folder.read("k.txt").find("rfv") == std::string::npos);
 
-  o.pass_options = {{"rfv", "on"}};
+  o.annotations.reset();
   tool::annotate(o);
   const trace::Reader reader(o.out);
   const trace::Kernel& kernel = reader.kernels()[0];
@@ -114,12 +115,30 @@ TEST_CASE("release points of RFV, if they are asked for") {
   tool::annotate(o);
   CHECK(report()["rfv"]["exempt"] == kernel.registers_per_thread - 2);
   o.pass_options = {{"rfv-table", "2"}};
-  CHECK(error_of(o) == "error: --rfv-table without --rfv");
+  tool::annotate(o);
+  CHECK(report()["rfv"]["exempt"] == kernel.registers_per_thread - 2);
   o.pass_options = {{"rfv", "on"}, {"rfv-table", "64"}};
   CHECK(error_of(o) == "error: --rfv-table is 64, expected 0 to 63");
   o.pass_options = {{"rfv", "on"}};
   o.min_registers = 64;
-  CHECK(error_of(o) == "error: kernel one has 64 registers, expected at most 63 with --rfv: use --max-registers 63");
+  const std::string reason = "kernel one has 64 registers, expected at most 63 with --rfv: use --max-registers 63";
+  CHECK(error_of(o) == "error: " + reason);
+  o.pass_options = {{"rfv-table", "8"}};
+  CHECK(error_of(o) == "error: " + reason);
+
+  // Nobody asked for it: the kernel goes without it.
+  o.pass_options.clear();
+  const tool::AnnotateResult result = tool::annotate(o);
+  CHECK(error_of(o).empty());
+  CHECK(report()["rfv"].is_null());
+  CHECK(report()["left_out"] == nlohmann::json{{"rfv", reason}});
+  CHECK(report()["rfh"]["strands"] > 0);
+  CHECK_FALSE(trace::find_rfv(trace::Reader(o.out).kernels()[0]));
+  CHECK(folder.read("k.txt").find("\n// no annotation 'rfv': " + reason + "\n") != std::string::npos);
+  CHECK(folder.read("k.txt").find("releases R") == std::string::npos);
+  const auto left_out = [](const passes::PassSummary& pass) { return !pass.left_out.empty(); };
+  const std::vector<passes::PassSummary>& summaries = result.entries[0].passes;
+  CHECK(std::count_if(summaries.begin(), summaries.end(), left_out) == 1);
 }
 
 TEST_CASE("release points of all kernels verify, and few last reads have no flag") {

@@ -213,6 +213,16 @@ class SectionsTest(ReportTest):
         data = self.page("a.json").json["source-data"]
         self.assertEqual([data["strings"][c[1]] for k in data["runs"][0]["kernels"] for c in k["code"]], ["op0 R0", "op1 R1", "op0 R0"])
 
+    def test_code_of_the_variant_that_ran(self):
+        listing = Path("k.lst").read_text()
+        Path("variants.lst").write_text(listing + "\n// variant lanes_64, --warp-size 64, for rar, rc\n\n" + listing.replace("op0", "wide0"))
+        run = json.loads(Path("a.json").read_text())
+        Path("wide.json").write_text(json.dumps({**run, "variant": "lanes_64"}))
+        for name, expected in (("a.json", "op0 R0;  // 10; live none"), ("wide.json", "wide0 R0;  // 10; live none")):
+            data = self.page(name, "--listing", "variants.lst").json["source-data"]
+            code = data["runs"][0]["kernels"][0]["code"]
+            self.assertEqual([data["strings"][c[1]] for c in code if c[0] == 0], [expected], name)
+
     def test_files_elsewhere_and_nowhere(self):
         os.mkdir("elsewhere")
         os.rename("k.cu", "elsewhere/k.cu")

@@ -94,7 +94,7 @@ def _runs(o: argparse.Namespace) -> Tuple[List[Section], List[str], str]:
     ran = sorted({str(la["kernel"]) for r in runs for la in r.launches})
     listings = {}
     for path in o.listing:
-        of_file = listing.read(path)
+        of_file = listing.read(path, str(runs[0].document.get("variant", "plain")))
         if not set(of_file) & set(ran):
             raise InputError(f"{path}: found code of {', '.join(of_file)}, expected code of {', '.join(ran)}, which the "
                              f"runs ran")

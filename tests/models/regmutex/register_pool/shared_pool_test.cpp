@@ -173,7 +173,7 @@ TEST_CASE("register pool alone: what it refuses, and with which words") {
   none.kernel.annotations.clear();
   CHECK(error_of([&] { b.pool.kernel_started(none.context); }) ==
         "kernel k: its trace has no register sets (section 'regmutex'), which RegMutex needs: annotate it with "
-        "--regmutex-base N, the registers of a thread that every warp keeps (0: chosen)");
+        "--for vt_regmutex");
   const PoolKernel large(2, 7);
   CHECK(error_of([&] { b.pool.sections_for(large.kernel, SharedRegisterPool::sets_of(large.kernel)); }) ==
         "regmutex.pool_registers = 6, expected at least 7: a section of kernel k has as many registers");

@@ -175,6 +175,6 @@ TEST_CASE("register hierarchy, levels: reads are by distinct register, copies an
   CHECK(levels[1].copies == 0);
   k.kernel.annotations.clear();
   CHECK(error_of([&] { models::rfh_plan_of(k.kernel); }) ==
-        "kernel k: its trace has no levels of operands (section 'rfh'), which RFH needs: annotate it with --rfh N, the "
-        "entries of the operand register file (1 to 8; the paper: 3)");
+        "kernel k: its trace has no levels of operands (section 'rfh'), which RFH needs: annotate it with --for "
+        "rfh");
 }

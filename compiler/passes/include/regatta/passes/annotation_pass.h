@@ -34,6 +34,9 @@ struct PassSummary {
   std::vector<Figure> figures;       ///< of the JSON report; the keys are the same for every kernel
   std::vector<TableColumn> columns;  ///< likewise the headings
   std::string text;                  ///< "7 live registers at most", for the line about the kernel; may be empty
+  // Set by the tool.
+  std::string name;      ///< of the pass
+  std::string left_out;  ///< why the kernel is without the annotation; empty: it has it
 };
 
 /// One object serves one kernel. Order of calls: declare(), validate(), shared_placement() if the pass places shared
@@ -50,6 +53,12 @@ class AnnotationPass {
   virtual void declare(PassOptions&) {}
   /// Throws trace::InputError, in the words of the command line, for values out of range.
   virtual void validate() const {}
+
+  /// Whether the pass annotates every kernel, without an option. It then leaves the code as it is.
+  virtual bool by_default() const { return true; }
+  /// Whether a kernel that run() refuses is refused altogether, because the annotation was asked for. Otherwise the
+  /// kernel is left without the annotation, and the report, the listing and the console say why.
+  virtual bool is_required() const { return true; }
 
   /// Whether the pass moves the shared variables. At most one pass may.
   virtual bool places_shared_variables() const { return false; }
@@ -70,11 +79,12 @@ class AnnotationPass {
   virtual std::vector<RegisterGroup> register_groups(const trace::Kernel&, analysis::FunctionAnalyses&) { return {}; }
 
   /// Adds the pass's section to kernel.annotations and the instructions of its scheme to kernel.inserted, which stays
-  /// in ascending order. The annotations of other passes stay as they are.
+  /// in ascending order. The annotations of other passes stay as they are. Throws trace::InputError for a kernel that
+  /// cannot have the annotation, and leaves it as it is.
   virtual void run(trace::Kernel& kernel, analysis::FunctionAnalyses& analyses) = 0;
 
-  /// The results of run(). For a kernel that was refused it is called without run(): only keys and headings matter
-  /// then.
+  /// The results of run(). For a kernel that was refused, by the tool or by run(), it is called without run(): only
+  /// keys and headings matter then.
   virtual PassSummary summary(const trace::Kernel& kernel) const = 0;
 
   /// A line at the head of the listing, without the comment sign; empty: none.

@@ -7,6 +7,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace regatta::passes {
@@ -33,8 +36,13 @@ class PassRegistry {
   /// Of all passes, in order.
   std::vector<PassOption> options() const;
 
-  /// Passes for one kernel. Throws trace::InputError for an option that no pass has and for values that do not fit.
-  PassList make(const PassOptionValues& values = {}) const;
+  /// Names of the passes that annotate without an option, in order.
+  std::vector<std::string> default_names() const;
+
+  /// Passes for one kernel: those with an option in `values`, and of the others those that `names` has; without `names`
+  /// all. Throws trace::InputError for an option that no pass has, for values that do not fit, and for a name that is
+  /// none of default_names().
+  PassList make(const PassOptionValues& values = {}, const std::optional<std::set<std::string>>& names = {}) const;
 
  private:
   std::vector<Factory> factories_;

@@ -7,10 +7,12 @@
 #include <regatta/emulator/races.h>
 #include <regatta/emulator/stray_reads.h>
 #include <regatta/passes/pass_registry.h>
+#include <regatta/trace/file.h>
 #include <regatta/trace/section_registry.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -32,6 +34,7 @@ enum class OutOfBounds : std::uint8_t {
 struct AnnotateOptions {
   std::string launch;            ///< launch file; empty only with `check`
   std::string out;               ///< trace to write; empty: run without one
+  std::string trace;             ///< instead of `launch`: a trace that gets the annotations of `schemes`
   std::string ptx;               ///< overrides the launch file's; with `check`, the file to check
   std::string entry;             ///< with `check`: this entry alone
   bool check = false;            ///< static work only
@@ -44,11 +47,18 @@ struct AnnotateOptions {
   /// The annotation passes, their options, and the formats by which the trace's writer checks their sections.
   passes::PassRegistry passes = passes::PassRegistry::with_builtin();
   passes::PassOptionValues pass_options;
+  /// Names of the passes that annotate without an option; none: all of them. A pass with an option in `pass_options`
+  /// runs in any case.
+  std::optional<std::set<std::string>> annotations;
   trace::SectionRegistry sections = trace::SectionRegistry::with_builtin();
   unsigned warp_size = 32;
   std::uint64_t first_cta = 0;                              ///< traced range of every launch, linear CTA indices
   std::uint64_t cta_count = UINT64_MAX;                     ///< all CTAs execute, these are traced
   std::uint64_t max_instructions = std::uint64_t{1} << 31;  ///< per warp
+  /// Schemes for which the trace is to have a code of its own, if they need one (trace/scheme_code.h): variants.
+  std::vector<std::string> schemes;
+  /// All schemes: a code that the program cannot have is left out, and the result says why.
+  bool all_schemes = false;
   bool shared_values = false;  ///< the trace also holds what each write of shared memory leaves there
   OutOfBounds out_of_bounds = OutOfBounds::error;
   bool check_races = false;
@@ -97,7 +107,8 @@ struct LaunchReport {
   std::uint64_t thread_instructions = 0;
 };
 
-struct AnnotateResult {
+/// What became of one code of the program.
+struct CodeResult {
   std::vector<EntryReport> entries;
   std::vector<LaunchReport> launches;
   std::vector<std::string> failed_expectations;  ///< messages; not empty means exit status 3
@@ -105,6 +116,19 @@ struct AnnotateResult {
   std::set<KernelName> racy_kernels;             ///< those with races
   std::vector<emulator::StrayRead> stray_reads;  ///< with OutOfBounds::warn and zero
   double seconds = 0;                            ///< of emulation and trace writing
+};
+
+/// A further code of the program.
+struct VariantResult : CodeResult {
+  trace::Variant variant;
+};
+
+/// What became of the first code, and of the others.
+struct AnnotateResult : CodeResult {
+  std::vector<VariantResult> variants;
+  /// Lines on codes that were asked for and that the trace has not: the same as another, or not to be had.
+  std::vector<std::string> without_variant;
+  std::string added;  ///< with AnnotateOptions::trace: a line on what was added
 };
 
 /// Runs the pipeline. Throws trace::InputError for anything wrong with the input; no output file is left half written.

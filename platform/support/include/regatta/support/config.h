@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -21,6 +22,19 @@ namespace regatta::support {
 class ConfigError : public base::InputError {
  public:
   using base::InputError::InputError;
+};
+
+/// A trace that cannot be simulated as it is: an annotation is missing, or its code is another one than the scheme or
+/// the machine needs. The tool adds the command that makes one which fits.
+class UnfitTrace : public ConfigError {
+ public:
+  /// `options`: those of regatta-annotate that make the kernel fit, "--max-registers 63"; "": the default ones do.
+  explicit UnfitTrace(const std::string& message, std::string options = "")
+      : ConfigError(message), options_(std::move(options)) {}
+  const std::string& options() const { return options_; }
+
+ private:
+  std::string options_;
 };
 
 using OptionValue = std::variant<bool, std::int64_t, double, std::string>;

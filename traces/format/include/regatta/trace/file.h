@@ -16,8 +16,20 @@
 
 namespace regatta::trace {
 
-/// Version of the file format; a reader refuses a newer one by name.
-inline constexpr std::uint32_t format_version = 1;
+/// The newest version of the file format; a reader refuses a newer one by number.
+inline constexpr std::uint32_t format_version = 2;
+/// The version of a file with a single code of its program.
+inline constexpr std::uint32_t plain_format_version = 1;
+
+/// The first code of a trace, which all schemes run on that no other variant is for.
+inline constexpr const char* plain_variant = "plain";
+
+/// One code of the traced program.
+struct Variant {
+  std::string name;                  ///< lower-case letters, digits and '_'
+  std::vector<std::string> schemes;  ///< that run on this code; none for `plain_variant`
+  std::string options;               ///< of regatta-annotate, that make this code: "--max-registers 63"
+};
 
 /// Writes a trace, as a base::OutputFile: data get the name `path` in finish(); a writer that is destroyed before
 /// leaves nothing behind. `path` may also be a device or a pipe. Throws base::InputError when it cannot be written.
@@ -31,6 +43,11 @@ class Writer {
 
   /// Free text about the origin ("regatta-annotate 0.1.0 --launch ..."), shown by `regatta-trace info`.
   void set_producer(const std::string& producer);
+  /// Says that begin_variant() follows. The file is then of version 2. Before the first kernel.
+  void announce_variants();
+  /// Begins another code of the program: the kernels and launches that follow are its own, numbered from 0. Throws
+  /// std::logic_error for a name or a scheme that is there already.
+  void begin_variant(const Variant& variant);
   /// Adds a kernel; returns its index. This and the next two throw std::logic_error for what cannot be in a trace
   /// (a register beyond registers_per_thread, a CTA out of order ...).
   std::uint32_t add_kernel(const Kernel& kernel);
@@ -46,6 +63,12 @@ class Writer {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Digest of a kernel's code: equal ones are the same instructions, blocks and registers. Annotations, inserted
+/// instructions, names of files and line numbers do not count.
+std::uint64_t code_digest(const Kernel& kernel);
+/// Whether two kernels are the same in all that a trace says of them.
+bool same_static_part(const Kernel& a, const Kernel& b);
+
 /// Reads a trace. Everything that is wrong with a file throws InputError with path, place and reason.
 class Reader {
  public:
@@ -59,8 +82,19 @@ class Reader {
     std::uint64_t thread_instructions = 0;
   };
 
+  /// A variant of the file, and how much of the file it is.
+  struct VariantEntry {
+    Variant variant;
+    std::uint64_t kernels = 0;
+    std::uint64_t launches = 0;
+    std::uint64_t ctas = 0;
+    std::uint64_t bytes = 0;  ///< of its frames
+  };
+
   /// `sections`: the annotations that are looked into; a kernel that does not fit its annotations is refused.
-  explicit Reader(const std::string& path, SectionRegistry sections = SectionRegistry::with_builtin());
+  /// `variant`: the one that is read. Of the others only the places of their frames are checked.
+  explicit Reader(const std::string& path, SectionRegistry sections = SectionRegistry::with_builtin(),
+                  const std::string& variant = plain_variant);
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -69,14 +103,17 @@ class Reader {
   const std::string& producer() const;
   std::uint32_t version() const;
   std::uint64_t file_bytes() const;
+  /// All variants of the file; the first is `plain_variant`.
+  const std::vector<VariantEntry>& variants() const;
+  /// The one that this object reads.
+  const Variant& variant() const;
   const std::vector<Kernel>& kernels() const;
   const std::vector<Launch>& launches() const;
   const SectionRegistry& sections() const;
   /// All CTAs in file order.
   const std::vector<CtaEntry>& ctas() const;
 
-  /// Digest of a kernel's code: equal ones are the same instructions, blocks and registers. Annotations, inserted
-  /// instructions, names of files and line numbers do not count.
+  /// code_digest() of a kernel, as its frame has it.
   std::uint64_t code_digest(std::size_t kernel) const;
   /// Digest of what the CTAs did, with their values and addresses: the sizes of all, the checksums of 64 of them at
   /// most. It depends on the code, and on the version of the compression library.
