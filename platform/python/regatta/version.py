@@ -2,7 +2,7 @@
 """The version of regatta that this package belongs to."""
 
 #: The only place: CMakeLists.txt at the top and pyproject.toml read this line.
-VERSION = "0.1.0"
+VERSION = "1.0.0"
 
 
 def of_program(name: str) -> str:
