@@ -108,7 +108,8 @@ void refuse_empty(const support::CommandLine& line, const ToolOptions& o) {
   constexpr const char* file = "the name of a file";
   constexpr const char* window = "FIRST:LAST, FIRST:, :LAST or one number";
   for (const Text& t :
-       {Text{"launches", o.launches, "numbers of launches: 0,5,7:9"}, Text{"stats", o.stats_file, file},
+       {Text{"variant", o.variant, "the name of a variant of the trace"},
+        Text{"launches", o.launches, "numbers of launches: 0,5,7:9"}, Text{"stats", o.stats_file, file},
         Text{"cpi-ctas", o.cpi_ctas, file}, Text{"sample-file", o.sample_file, file}, Text{"vcd", o.vcd, file},
         Text{"vcd-window", o.vcd_window, window}, Text{"pipeline", o.pipeline, file},
         Text{"pipeline-window", o.pipeline_window, window}, Text{"pipeline-ctas", o.pipeline_ctas, window},

@@ -238,8 +238,11 @@ TEST_CASE("bad traces") {
        "bad.rgt: byte " + std::to_string(good.size() - 5 - 24) +
            ": trailer: the end mark is missing: the file is truncated or was not finished"},
       {[](std::string& t) { t.resize(20); }, "bad.rgt: the file is truncated: it ends after 20 bytes"},
+      {[](std::string& t) { t[8] = static_cast<char>(t[8] + 2); },
+       "bad.rgt: format version 3 is too new: this reads up to version 2"},
       {[](std::string& t) { t[8] = static_cast<char>(t[8] + 1); },
-       "bad.rgt: format version 2 is too new: this reads up to version 1"},
+       "bad.rgt: byte " + std::to_string(good.size() - 24) +
+           ": trailer: checksum of the trailer is wrong: the file is corrupted"},
       {[](std::string& t) {
          // The payload of the first CTA: 32 bytes of header behind its magic and kind.
          const std::size_t payload = t.find(std::string("RGTF\2\0\0\0", 8)) + 32;

@@ -463,3 +463,58 @@ TEST_CASE("usage") {
   CHECK(refused("verify " + path + "x") ==
         "regatta-trace: " + path + "x: cannot be opened: No such file or directory\n");
 }
+
+TEST_CASE("info, dump and verify of a trace with variants") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "v.rgt";
+  write_variants(path, 21);
+  const Run info = tool("info " + path);
+  CHECK(info.status == 0);
+  CHECK(contains(info.output, "  format version         2\n"));
+  CHECK(contains(info.output, "  variants               3\n"));
+  CHECK(
+      contains(info.output,
+               "\nvariant plain, shown below\n  schemes                those that no other variant is for\n  size  "));
+  CHECK(contains(
+      info.output,
+      "\nvariant fewer\n  schemes                a, b\n  options                --max-registers 63\n  size  "));
+  const Run wide = tool("info --variant wide " + path);
+  CHECK(contains(wide.output, "\nvariant wide, shown below\n  schemes                c\n"));
+  CHECK(contains(wide.output, "\nvariant plain\n"));
+  const auto json = nlohmann::json::parse(tool("info --json --variant fewer " + path).output);
+  CHECK(json["variant"] == "fewer");
+  REQUIRE(json["variants"].size() == 3);
+  CHECK(json["variants"][1]["schemes"] == nlohmann::json{"a", "b"});
+  CHECK(json["variants"][2]["options"] == "--warp-size 64");
+  CHECK(json["variants"][2]["ctas"] == 15);
+  CHECK(json["variants"][0]["bytes"] > 0);
+  CHECK(tool("dump --variant fewer --cta 0 " + path).output != tool("dump --cta 0 " + path).output);
+  const Run verified = tool("verify " + path);
+  CHECK(verified.status == 0);
+  for (const char* name : {"plain", "fewer", "wide"}) {
+    CHECK(contains(verified.output, "ok: " + path + ": variant " + name + ": 2 kernels, 3 launches, 15 CTAs, "));
+  }
+  CHECK(tool("verify --variant wide " + path).output ==
+        "regatta-trace: --variant does not belong to verify, which checks all of them (regatta-trace --help)\n");
+  CHECK(tool("dump --variant wid " + path).output ==
+        "regatta-trace: " + path + ": no variant 'wid', expected one of plain, fewer, wide; did you mean 'wide'?\n");
+  CHECK(tool("info --varint wide " + path).output ==
+        "regatta-trace: unknown option '--varint'; did you mean '--variant'? (regatta-trace --help)\n");
+
+  // A trace of one code says nothing of variants.
+  write_sample(path, 21);
+  CHECK_FALSE(contains(tool("info " + path).output, "variant"));
+  CHECK_FALSE(nlohmann::json::parse(tool("info --json " + path).output).contains("variants"));
+  CHECK(contains(tool("verify " + path).output, "ok: " + path + ": 2 kernels, "));
+
+  // Damage in a variant that nothing else reads.
+  write_variants(path, 21);
+  std::string bytes = read_bytes(path);
+  const Reader whole(path, SectionRegistry::with_builtin(), "wide");
+  bytes[whole.ctas().back().offset + 40] ^= 1;
+  write_bytes(path, bytes);
+  CHECK(tool("info " + path).status == 0);
+  const Run damaged = tool("verify " + path);
+  CHECK(damaged.status == 2);
+  CHECK(contains(damaged.output, ": CTA 5 of launch 2: checksum is wrong: the file is corrupted\n"));
+}

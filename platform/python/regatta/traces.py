@@ -137,7 +137,7 @@ def annotate(launch: tools.PathLike, *, out: Optional[tools.PathLike] = None, na
     It is kept in the folder `cache` (default: cache_folder()) and made again only if the content of the launch file, of
     the files it names, of regatta-annotate or of the options has changed. `out`: also write it there. `name`: for
     people. `bin`: the folder of regatta's programs. `options`: those of `regatta-annotate --help`, with _ for -:
-    rfv=True, rfh=3, max_registers=63.
+    max_registers=63, rfh=5; for_="finereg,rc" or "all" adds the code of schemes that need another one.
 
     Throws InputError for bad arguments, RunFailed if regatta-annotate fails (status 2: it says what it does not accept;
     3: a buffer is not what the launch file expects). Needs Python 3.11.

@@ -83,8 +83,8 @@ class RunTest(FolderTest):
         self.assertEqual(self.run_it(os.fspath(trace)).cycles, self.run_it("launch.toml").cycles)
         self.assertEqual(self.made("annotate"), 1)
         # Options and the files that the launch file names count.
-        self.run_it("launch.toml", annotate={"rfv": True, "rfh": 3, "rfv_table": None, "dump": ["x", "y"]})
-        self.assertIn("--rfv --rfh=3 --dump=x --dump=y\n", (self.bin / "calls").read_text())
+        self.run_it("launch.toml", annotate={"rfv": True, "rfh": 3, "rfv_table": None, "for_": "rc,rfv", "dump": ["x", "y"]})
+        self.assertIn("--rfv --rfh=3 --for=rc,rfv --dump=x --dump=y\n", (self.bin / "calls").read_text())
         (self.folder / "k.ptx").write_text("other")
         out = regatta.annotate(self.folder / "launch.toml", out=self.folder / "out.rgt", name="mine", **self.options)
         self.assertEqual((self.made("annotate"), out.path, out.name), (3, self.folder / "out.rgt", "mine"))

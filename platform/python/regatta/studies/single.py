@@ -29,7 +29,7 @@ from .pool import Pool
 # They are read and written as a whole, by any thread.
 _digests = threading.Lock()
 # A cached trace comes without the files that these would write, or is no trace at all.
-_NO_TRACE = ("out", "launch", "report", "listing", "dump_buffer", "check", "entry", "list_instructions", "help", "version")
+_NO_TRACE = ("out", "launch", "trace", "report", "listing", "dump_buffer", "check", "entry", "list_instructions", "help", "version")
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ class Result:
 
 
 def option_words(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """Options of regatta-annotate from keywords: rfv=True, rfh=3, region_registers=48."""
+    """Options of regatta-annotate from keywords: rfh=3, region_registers=48, for_="all"."""
     words: list[str] = []
     for name, value in options.items():
-        option = "--" + name.replace("_", "-")
+        option = "--" + name.rstrip("_").replace("_", "-")  # "for" is a word of Python's
         if name in _NO_TRACE:
             raise InputError(f"annotate: {name}: found an option without a trace or for a further file, expected others; "
                              f"run regatta-annotate {option} itself")
