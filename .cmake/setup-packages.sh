@@ -16,7 +16,7 @@ packages="cmake ninja-build ccache g++ pkg-config libsystemc-dev libboost-progra
   libbenchmark-dev python3 python3-jinja2"
 case "${1:-}" in
   "") ;;
-  --ci) packages="$packages clang-format clang-tidy gtkwave snakemake python3-scipy python3-pip python3-setuptools" ;;
+  --ci) packages="$packages clang-format clang-tidy gtkwave mandoc snakemake zsh python3-scipy python3-pip python3-setuptools" ;;
   --fuzz) packages="$packages clang-14 libclang-rt-14-dev" ;;
   --reproduce) packages="$packages python3-matplotlib" ;;
   --cosim) packages="$packages verilator yosys zlib1g-dev gtkwave" ;;

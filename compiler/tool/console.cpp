@@ -71,8 +71,8 @@ bool print_refusals(const AnnotateResult& r) {
     std::cerr << e.message << "\n";
   }
   if (refused == 0) return false;
-  std::cerr << "error: " << refused << " of " << r.entries.size() << (r.entries.size() == 1 ? " entry" : " entries")
-            << " refused\n";
+  std::cerr << "regatta-annotate: " << refused << " of " << r.entries.size()
+            << (r.entries.size() == 1 ? " entry" : " entries") << " refused\n";
   return true;
 }
 

@@ -25,6 +25,7 @@
 #include "instruction_report.h"
 #include "setting.h"
 #include "tool_config.h"
+#include "tool_lists.h"
 #include "tool_report.h"
 #include "trace_variant.h"
 
@@ -207,6 +208,8 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
     return status_done;
   }
   refuse_empty(line, o);
+  if (o.list_json && o.list.empty()) throw support::ConfigError("--json needs --list WHAT");
+  if (!o.list.empty()) return print_list(o, registry, policies);
   support::setup_logging(o.log_level);
   support::route_systemc_reports();
   // An error ends the run, whose caller prints it.

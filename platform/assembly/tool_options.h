@@ -51,6 +51,8 @@ struct ToolOptions {
   bool all_stats = false;
   bool describe = false;
   bool hierarchy = false;
+  std::string list;  ///< what to list; empty: nothing
+  bool list_json = false;
 };
 
 /// Of the positional argument TRACE.

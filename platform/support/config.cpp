@@ -30,6 +30,39 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+/// Whether `name` is the option, or a table in which it is.
+bool is_or_contains(const std::string& name, const std::string& option) {
+  return option == name || option.compare(0, name.size() + 1, name + ".") == 0;
+}
+
+/// Adds the name of an option and of the tables in which it is, each once.
+void add_with_tables(std::vector<std::string>& names, const std::string& option) {
+  for (std::size_t dot = option.find('.');; dot = option.find('.', dot + 1)) {
+    const std::string name = option.substr(0, dot);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (dot == std::string::npos) return;
+  }
+}
+
+std::string knob_of(const std::string& name) { return name.substr(name.rfind('.') + 1); }
+
+/// For a knob given without its module ("mshrs" for "l1.mshrs"), or under a wrong one: the first of `names` with the
+/// same knob, or else with the nearest one if `name` has no module; "" if there is none.
+std::string nearest_by_knob(const std::string& name, const std::vector<std::string>& names) {
+  const auto with_knob = [&](const std::string& knob) -> std::string {
+    for (const std::string& known : names) {
+      if (knob_of(known) == knob) return known;
+    }
+    return "";
+  };
+  const std::string same = with_knob(knob_of(name));
+  if (!same.empty() || name.find('.') != std::string::npos) return same;
+  std::vector<std::string> knobs;
+  for (const std::string& known : names) knobs.push_back(knob_of(known));
+  const std::string near = base::nearest(name, knobs);
+  return near.empty() ? "" : with_knob(near);
+}
+
 /// Whole-text conversions: false when `text` is anything but one value.
 bool parse(const std::string& text, std::int64_t& value) {
   const char* first = text.data() + (text.size() > 1 && text[0] == '+' && text[1] != '-' ? 1 : 0);
@@ -207,13 +240,7 @@ std::string OptionSet::nearest(const std::string& name) const {
   std::vector<std::string> names;
   for (const Option& option : options_) names.push_back(option.name);
   const std::string near = base::nearest(name, names);
-  if (!near.empty()) return near;
-  // A knob given without its module ("mshrs" for "l1.mshrs"), or under a wrong one.
-  const std::string knob = name.substr(name.rfind('.') + 1);
-  for (const Option& option : options_) {
-    if (option.name.substr(option.name.rfind('.') + 1) == knob) return option.name;
-  }
-  return "";
+  return near.empty() ? nearest_by_knob(name, names) : near;
 }
 
 void OptionSet::add_absent(const OptionSet& others, const std::string& where) {
@@ -225,19 +252,27 @@ void OptionSet::add_absent(const OptionSet& others, const std::string& where) {
 std::string OptionSet::elsewhere(const std::string& name) const {
   std::vector<std::string> places;
   for (const Absent& a : absent_) {
-    const bool here = a.name == name || a.name.compare(0, name.size() + 1, name + ".") == 0;
-    if (here && std::find(places.begin(), places.end(), a.where) == places.end()) places.push_back(a.where);
+    if (is_or_contains(name, a.name) && std::find(places.begin(), places.end(), a.where) == places.end())
+      places.push_back(a.where);
   }
   std::string text;
   for (const std::string& place : places) text += (text.empty() ? " (known under " : ", ") + place;
   if (!text.empty()) return text + ")";
-  if (!nearest(name).empty()) return "";
-  std::vector<std::string> names;
-  for (const Absent& a : absent_) names.push_back(a.name);
-  const std::string near = base::nearest(name, names);
-  if (near.empty()) return "";
-  const auto first = std::find_if(absent_.begin(), absent_.end(), [&](const Absent& a) { return a.name == near; });
-  return " (nearest known: '" + near + "', under " + first->where + ")";
+  // Names of both kinds compete; those of the present circumstances win a tie.
+  std::vector<std::string> present, absent;
+  for (const Option& option : options_) add_with_tables(present, option.name);
+  for (const Absent& a : absent_) add_with_tables(absent, a.name);
+  std::vector<std::string> all = present;
+  all.insert(all.end(), absent.begin(), absent.end());
+  std::string near = base::nearest(name, all);
+  if (near.empty()) near = nearest_by_knob(name, all);
+  if (near.empty() || std::find(present.begin(), present.end(), near) != present.end()) return "";
+  for (const Absent& a : absent_) {
+    if (!is_or_contains(near, a.name) || std::find(places.begin(), places.end(), a.where) != places.end()) continue;
+    places.push_back(a.where);
+    text += (text.empty() ? "" : ", ") + a.where;
+  }
+  return " (nearest known: '" + near + "', under " + text + ")";
 }
 
 void OptionSet::set(const std::string& name, const std::string& text, const std::string& origin,

@@ -53,6 +53,9 @@ class EnergyTableReader {
       } else if (name == "scaling") {
         scaling(sub(node, name), table);
       } else {
+        if (!node.is_table()) {
+          refuse(node, "'" + name + "' must be a table" + base::suggestion(name, {"base", "name", "node_nm"}));
+        }
         remark_if_like(table, node, name, based_on_, "structure");
         structure(sub(node, name), name, table);
       }
@@ -148,6 +151,10 @@ class EnergyTableReader {
       } else {
         const auto base = based_on_.find(name);
         if (base != based_on_.end()) remark_if_like(table, node, entry, base->second.values, "value of '" + name + "'");
+        if (!node.is_table()) {
+          refuse(node, "'" + name + "." + entry + "' must be a table" +
+                           base::suggestion(entry, {"bytes", "banks", "node_rule"}));
+        }
         s.values[entry] = value(sub(node, name + "." + entry), name + "." + entry);
       }
     }
@@ -182,7 +189,8 @@ class EnergyTableReader {
         v.basis = static_cast<Basis>(known - basis_names.begin());
         has_basis = true;
       } else {
-        refuse(node, "unknown key '" + entry + "' in '" + name + "': expected pj or mw, per, basis, source");
+        refuse(node, "unknown key '" + entry + "' in '" + name + "': expected pj or mw, per, basis, source" +
+                         base::suggestion(entry, {"per", "basis", "source"}));
       }
     }
     if (!found || !has_basis || v.unit.empty() || v.source.empty()) {
@@ -211,7 +219,7 @@ void EnergyTable::set_node(double nm) {
 const EnergyTable::Structure& EnergyTable::structure_of(const std::string& name) const {
   const auto s = structures_.find(name.substr(0, name.find('.')));
   if (s == structures_.end() || s->second.values.count(name.substr(name.find('.') + 1)) == 0) {
-    throw ConfigError(file_ + ": the energy table has no value '" + name + "'");
+    throw ConfigError(file_ + ": the energy table has no value '" + name + "'" + base::suggestion(name, names()));
   }
   return s->second;
 }

@@ -10,7 +10,7 @@ foreach(file bin/regatta-sim bin/regatta-trace include/regatta/protocol/extensio
              include/regatta/baseline/register_file.h include/regatta/assembly/tool.h
              include/regatta/schemes/schemes.h include/regatta/cosim/verilated_pins.h
              include/regatta/regless/compressor_twins.h
-             bin/regatta-compare bin/regatta-report bin/regatta-sample bin/regatta-study share/regatta/trace.proto)
+             bin/regatta bin/regatta-compare bin/regatta-report bin/regatta-sample bin/regatta-study share/regatta/trace.proto)
   if(NOT EXISTS ${PREFIX}/${file})
     message(FATAL_ERROR "not installed: ${file}")
   endif()

@@ -61,18 +61,19 @@ TEST_CASE("regatta-annotate: two runs write the same trace") {
 
 TEST_CASE("regatta-annotate: bad usage") {
   const Folder folder;
-  annotate_refuses(folder, {}, "error: --launch is missing (or --ptx with --check)");
+  annotate_refuses(folder, {}, "regatta-annotate: --launch is missing (or --ptx with --check)");
   annotate_refuses(folder, {"--launch", "none.toml", "--out", "k.rgt"},
-                   "error: cannot read 'none.toml': No such file or directory");
+                   "regatta-annotate: cannot read 'none.toml': No such file or directory");
   annotate_refuses(folder, {"--launch", small, "--max-registers", "3"},
-                   "error: --max-registers is 3, expected 16 to 255");
-  annotate_refuses(folder, {"--launch", small, "--warp-size", "31"}, "error: --warp-size is 31, expected 32 or 64");
-  annotate_refuses(folder, {"--launch", small, "--ctas", "4"}, "error: --ctas '4', expected FIRST:COUNT");
+                   "regatta-annotate: --max-registers is 3, expected 16 to 255");
+  annotate_refuses(folder, {"--launch", small, "--warp-size", "31"},
+                   "regatta-annotate: --warp-size is 31, expected 32 or 64");
+  annotate_refuses(folder, {"--launch", small, "--ctas", "4"}, "regatta-annotate: --ctas '4', expected FIRST:COUNT");
   annotate_refuses(folder, {"--launch", small, "--dump-buffer", "nix=x"},
-                   "error: --dump-buffer: no buffer or variable is called 'nix', there are: a, b, c");
+                   "regatta-annotate: --dump-buffer: no buffer or variable is called 'nix', there are: a, b, c");
   annotate_refuses(folder, {"--launch", small, "--out", "none/k.rgt"},
-                   "error: cannot write 'none/k.rgt': No such file or directory");
-  annotate_refuses(folder, {"--lunch", small}, "error: unknown option '--lunch'; did you mean '--launch'?");
+                   "regatta-annotate: cannot write 'none/k.rgt': No such file or directory");
+  annotate_refuses(folder, {"--lunch", small}, "regatta-annotate: unknown option '--lunch'; did you mean '--launch'?");
 }
 
 TEST_CASE("regatta-annotate: bad PTX is refused with its place, and no trace is left") {

@@ -138,6 +138,16 @@ TEST_CASE("regatta-sim: unknown names are refused with the nearest known one") {
   bench.refused({"k.rgt", "--register_file.bank", "8"},
                 "command line: unknown option '--register_file.bank' (nearest known: '--register_file.banks')");
   bench.refused({"k.rgt", "--zzzzzzzzzzz", "8"}, "command line: unknown option '--zzzzzzzzzzz'");
+  // Knobs of other schemes and of the energy table, with and without their module.
+  bench.refused({"k.rgt", "--osu.entires", "8"},
+                "command line: unknown option '--osu.entires' (nearest known: 'osu.entries', under --scheme regless)");
+  bench.refused({"k.rgt", "--vsb_entries", "8"},
+                "command line: unknown option '--vsb_entries' (nearest known: 'vsb.entries', under --scheme wir)");
+  bench.refused({"k.rgt", "--energy.l1.raed", "8"},
+                "command line: unknown option '--energy.l1.raed' (nearest known: '--energy.l1_read')");
+  bench.refused({"k.rgt", "--energy", "maxwel28"},
+                "configuration: energy.table: unknown table 'maxwel28', did you mean 'maxwell28'? Known: fermi40, "
+                "kepler28, maxwell28, or the path of a .toml file");
   bench.refused({"k.rgt", "--machine", "gtx98"},
                 "--machine: unknown machine 'gtx98', did you mean 'gtx980'? Known: fermi_sharing, fermi_sharing_ch3, "
                 "finereg, finereg_um, gtx480, gtx980, hd7770, k20x, or the path of a .toml file");
@@ -146,6 +156,59 @@ TEST_CASE("regatta-sim: unknown names are refused with the nearest known one") {
   bench.refused(
       {"k.rgt", "--scheduler", "gtoo"},
       "--scheduler: sm.scheduler: expected one of gto, lrr, two_level, owf, found 'gtoo' (nearest known: 'gto')");
+}
+
+TEST_CASE("regatta-sim: --list prints schemes, machines, schedulers and energy tables") {
+  Bench bench;
+  const auto listed = [&](const std::string& what) {
+    const ProcessResult r = bench.sim({"--list", what, "--json"});
+    CHECK(r.status == 0);
+    CHECK(r.err.empty());
+    const ProcessResult table = bench.sim({"--list", what});
+    CHECK(table.status == 0);
+    const auto entries = nlohmann::json::parse(r.out);
+    std::istringstream lines(table.out);
+    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 118);
+    for (const auto& one : entries) {
+      CHECK(contains("\n" + table.out, "\n" + one.at("name").get<std::string>() + " "));
+      CHECK(!one.at("help").get<std::string>().empty());
+    }
+    return entries;
+  };
+  const auto schemes = listed("schemes");
+  std::string names;
+  for (const auto& one : schemes) names += (names.empty() ? "" : ", ") + one.at("name").get<std::string>();
+  CHECK(names == test::scheme_names());
+  CHECK(schemes.at(0).at("published").is_null());
+  for (const auto& one : schemes) {
+    if (one.at("name") != "rfh") continue;
+    CHECK(one.at("published").at("machine") == "gtx980");
+    CHECK(one.at("published").at("knobs").at("sm.scheduler") == "two_level");
+  }
+  const auto machines = listed("machines");
+  CHECK(machines.size() == 8);
+  for (const auto& one : machines) {
+    if (one.at("name") != "finereg_um") continue;  // values of its base, and its own
+    CHECK(one.at("sms") == 16);
+    CHECK(one.at("schedulers") == 4);
+    CHECK(one.at("warp_registers") == 3072);
+    CHECK(one.at("shared_bytes") == 262144);
+    CHECK(one.at("l1_bytes") == 262144);
+  }
+  CHECK(listed("schedulers").size() == 4);
+  CHECK(listed("energy").size() == 3);
+
+  bench.refused({"--list", "scheme"},
+                "command line: --list: expected one of schemes, machines, schedulers, energy, found 'scheme' (nearest "
+                "known: 'schemes')");
+  bench.refused({"k.rgt", "--json"}, "--json needs --list WHAT");
+  bench.refused({"--list", "schemes", "--stats", "s.json"}, "--list runs nothing: nothing can be written to 's.json'");
+
+  // A program with schemes of its own lists them too.
+  bench.program = REGATTA_FORGETFUL_SIM;
+  const ProcessResult r = bench.sim({"--list", "schemes"});
+  CHECK(r.status == 0);
+  for (const char* scheme : {"\nbaseline ", "\nforgetful ", "\ncredulous "}) CHECK(contains(r.out, scheme));
 }
 
 TEST_CASE("regatta-sim: values that do not fit are refused") {

@@ -118,8 +118,7 @@ int run(int argc, char** argv, trace::SectionRegistry sections) {
     return 0;
   }
   if (given.count("version")) {
-    std::printf("regatta-trace %s, trace format version %u\n", REGATTA_VERSION,
-                static_cast<unsigned>(trace::format_version));
+    std::printf("regatta-trace %s\n", REGATTA_VERSION);
     return 0;
   }
 

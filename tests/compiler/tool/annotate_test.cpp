@@ -427,7 +427,7 @@ TEST_CASE("exit statuses of the program") {
   CHECK(program("--lunch " + launch, out) == 2);
   CHECK(program("", out) == 2);
   CHECK(program("--launch " + launch + " --ctas 3", out) == 2);
-  CHECK(folder.read("out.txt") == "error: --ctas '3', expected FIRST:COUNT\n");
+  CHECK(folder.read("out.txt") == "regatta-annotate: --ctas '3', expected FIRST:COUNT\n");
   CHECK(program("--launch " + launch + " --warp-size 16", out) == 2);
   CHECK(program("--launch " + launch + " --max-registers 5", out) == 2);
   CHECK(program("--launch " + launch + " --out /nonexistent/k.rgt", out) == 2);

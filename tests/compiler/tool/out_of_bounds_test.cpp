@@ -162,10 +162,10 @@ TEST_CASE("the option --out-of-bounds and what is printed") {
                    "them)\n") != std::string::npos);
   r = run({"warm", "--launch", launch});
   CHECK(r.status == 2);
-  CHECK(r.err == "error: --out-of-bounds 'warm', expected error, warn or zero; did you mean 'warn'?\n");
+  CHECK(r.err == "regatta-annotate: --out-of-bounds 'warm', expected error, warn or zero; did you mean 'warn'?\n");
   r = run({"zero", "--check", "--launch", launch});
   CHECK(r.status == 2);
-  CHECK(r.err == "error: --check runs nothing: --out-of-bounds does not go with it\n");
+  CHECK(r.err == "regatta-annotate: --check runs nothing: --out-of-bounds does not go with it\n");
   // The simulator's values are the trace's.
   CHECK(test::run_process({REGATTA_SIM, trace}).status == 0);
 }

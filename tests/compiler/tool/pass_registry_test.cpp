@@ -69,13 +69,14 @@ TEST_CASE("a pass from outside has its options on the command line") {
                            Contains("--toy-hint WHERE (=first)") && Contains("--region-registers N (=64)"));
   CHECK_THAT(run(REGATTA_ANNOTATE, {"--help"}).out, !Contains("toy"));
   const Folder folder;
-  CHECK(annotate(folder, {"--toy-limit", "9"}).err == "error: --toy-limit is out of range, expected 1 to 6\n");
+  CHECK(annotate(folder, {"--toy-limit", "9"}).err ==
+        "regatta-annotate: --toy-limit is out of range, expected 1 to 6\n");
   CHECK(annotate(folder, {"--toy-limit", "x"}).err ==
-        "error: the argument ('x') for option '--toy-limit' is invalid, expected a whole number\n");
+        "regatta-annotate: the argument ('x') for option '--toy-limit' is invalid, expected a whole number\n");
   CHECK(annotate(folder, {"--toy-hint", "frst"}).err ==
-        "error: --toy-hint 'frst', expected none or first; did you mean 'first'?\n");
+        "regatta-annotate: --toy-hint 'frst', expected none or first; did you mean 'first'?\n");
   CHECK(annotate(folder, {"--toy-limt", "3"}).err ==
-        "error: unknown option '--toy-limt'; did you mean '--toy-limit'?\n");
+        "regatta-annotate: unknown option '--toy-limt'; did you mean '--toy-limit'?\n");
 }
 
 TEST_CASE("a pass from outside is in the trace, the report, the listing and the tables") {

@@ -7,10 +7,11 @@ import os
 import subprocess
 import unittest
 
-from regatta.commands import compare, report, sample, study
+from regatta.commands import compare, front, report, sample, study
 from regatta.version import VERSION
 
-PROGRAMS = {"regatta-compare": compare.main, "regatta-report": report.main, "regatta-sample": sample.main, "regatta-study": study.main}
+PROGRAMS = {"regatta": front.main, "regatta-compare": compare.main, "regatta-report": report.main, "regatta-sample": sample.main,
+            "regatta-study": study.main}
 
 
 def call(main, *words):

@@ -43,6 +43,9 @@ class PipTest(unittest.TestCase):
                                       env=environment, cwd=folder)
                 self.assertEqual((told.returncode, told.stderr), (0, ""))
                 self.assertIn(f"usage: regatta-{program}", told.stdout)
+            told = subprocess.run([str(target / "bin" / "regatta"), "compare", "--version"], capture_output=True, text=True,
+                                  env=environment, cwd=folder)
+            self.assertEqual((told.returncode, told.stdout, told.stderr), (0, f"regatta-compare {version.VERSION}\n", ""))
             where = subprocess.run([sys.executable, "-c", "import regatta; print(regatta.__file__)"], capture_output=True, text=True,
                                    env=environment, cwd=folder)
             self.assertEqual(where.stdout.strip(), str(target / "regatta" / "__init__.py"))
@@ -51,6 +54,8 @@ class PipTest(unittest.TestCase):
         by_cmake = re.search(r"foreach\(program (.*?)\)", (PACKAGE / "CMakeLists.txt").read_text())[1].split()
         by_pip = re.findall(r'(?m)^regatta-(\w+) = "regatta\.commands\.(\w+):main"$', (PACKAGE / "pyproject.toml").read_text())
         self.assertEqual(by_pip, [(name, name) for name in sorted(by_cmake)])
+        self.assertIn("\nregatta_python_program(regatta front)\n", (PACKAGE / "CMakeLists.txt").read_text())
+        self.assertIn('\nregatta = "regatta.commands.front:main"\n', (PACKAGE / "pyproject.toml").read_text())
 
 
 class VersionTest(unittest.TestCase):

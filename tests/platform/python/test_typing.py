@@ -11,7 +11,7 @@ from .fake_study import PACKAGE, FolderTest
 
 # What needs Python 3.9 only: all but the engine of studies.
 _BASE = ("__init__", "causes", "clashes", "comparable", "commands/arguments", "commands/compare", "commands/ending",
-         "commands/report", "compare_text", "comparison", "comparisons", "difference", "effects", "errors", "files", "frames", "knobs", "running", "statistics",
+         "commands/front", "commands/report", "compare_text", "comparison", "comparisons", "completion", "difference", "effects", "errors", "files", "frames", "kernels", "knobs", "manual", "programs", "running", "statistics",
          "studies/call", "text", "tools", "traces", "version", "waits")
 _CALLER = """\
 import regatta

@@ -48,13 +48,33 @@ TEST_CASE("an option that exists under other circumstances is refused with where
   CHECK(f.refusal("table.ways", "1") ==
         "command line: unknown option 'table.ways' (known under --scheme one, --scheme two)");
   CHECK(f.refusal("table.way", "1") ==
-        "command line: unknown option 'table.way' (nearest known: 'table.ways', under --scheme one)");
+        "command line: unknown option 'table.way' (nearest known: 'table.ways', under --scheme one, --scheme two)");
   CHECK(f.options.elsewhere("table") == " (known under --scheme one, --scheme two)");
   CHECK(f.options.elsewhere("tab").empty());
   CHECK(f.options.elsewhere("l1").empty());
   CHECK(f.options.elsewhere("").empty());
   CHECK(thrown([&] { f.options.load_toml("[table]\nways = 3\n", "my.toml", "file"); }) ==
         "my.toml:1:2: unknown table 'table' (known under --scheme one, --scheme two)");
+}
+
+TEST_CASE("the nearest option may be one of other circumstances, without its table or with a misspelt one") {
+  SampleOptions f;
+  unsigned first = 1, second = 2;
+  OptionSet other;
+  other.add("table.lines", first, "lines", "of the table");
+  other.add("l1.mshrs_kept", second, "entries", "of a scheme");
+  f.options.add_absent(other, "--scheme one");
+  const std::string unknown = "command line: unknown option ";
+  CHECK(f.refusal("lines", "1") == unknown + "'lines' (nearest known: 'table.lines', under --scheme one)");
+  CHECK(f.refusal("linse", "1") == unknown + "'linse' (nearest known: 'table.lines', under --scheme one)");
+  CHECK(f.refusal("other.lines", "1") == unknown + "'other.lines' (nearest known: 'table.lines', under --scheme one)");
+  // Both kinds have a near name: the nearer one is named.
+  CHECK(f.refusal("l1.mshrs_kep", "1") ==
+        unknown + "'l1.mshrs_kep' (nearest known: 'l1.mshrs_kept', under --scheme one)");
+  CHECK(f.refusal("l1.mshr", "1") == unknown + "'l1.mshr' (nearest known: 'l1.mshrs')");
+  CHECK(f.refusal("mshr", "1") == unknown + "'mshr' (nearest known: 'l1.mshrs')");
+  CHECK(thrown([&] { f.options.load_toml("[tabel]\nlines = 3\n", "my.toml", "file"); }) ==
+        "my.toml:1:2: unknown table 'tabel' (nearest known: 'table', under --scheme one)");
 }
 
 TEST_CASE("values of the wrong type or out of range are refused and change nothing") {

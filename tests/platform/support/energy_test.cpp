@@ -55,8 +55,10 @@ TEST_CASE("energy table: values keep their basis and source") {
   CHECK(t.at("file.leakage").is_power);
   CHECK(t.at("unit.use").basis == Basis::quoted);
   CHECK(t.at("bus.bit").source == "a model");
-  CHECK(thrown([&] { t.at("file.erase"); }) == "toy.toml: the energy table has no value 'file.erase'");
-  CHECK(thrown([&] { t.at("disk.read"); }) == "toy.toml: the energy table has no value 'disk.read'");
+  CHECK(thrown([&] { t.at("file.erase"); }) ==
+        "toy.toml: the energy table has no value 'file.erase'; did you mean 'file.read'?");
+  CHECK(thrown([&] { t.at("disk.read"); }) ==
+        "toy.toml: the energy table has no value 'disk.read'; did you mean 'file.read'?");
 }
 
 TEST_CASE("energy table: what is not one is refused with its place") {
@@ -75,6 +77,11 @@ TEST_CASE("energy table: what is not one is refused with its place") {
         std::string::npos);
   CHECK(with("\"quoted\"", "\"given\"").find("found 'given'") != std::string::npos);
   CHECK(with("access_otherwise", "acess_otherwise").find("did you mean 'access_otherwise'?") != std::string::npos);
+  CHECK(with("name = \"toy\"", "nmae = \"toy\"") == "toy.toml:2:8: 'nmae' must be a table; did you mean 'name'?");
+  CHECK(with("node_rule", "node_ruel").find("'file.node_ruel' must be a table; did you mean 'node_rule'?") !=
+        std::string::npos);
+  CHECK(with(", source = ", ", sorce = ").find("pj or mw, per, basis, source; did you mean 'source'?") !=
+        std::string::npos);
   CHECK(with("\"logic\"", "\"wires\"").find("'unit.node_rule' must be") != std::string::npos);
   CHECK(with("[bus]", "bus = ").find("not valid TOML") != std::string::npos);
 }
@@ -98,7 +105,8 @@ read = { pj = 120, per = "access", basis = "assumed", source = "a guess" }
   CHECK(t.at("file.leakage").value == 50);
   CHECK(t.at("unit.use").value == 10);
   CHECK(t.scaled("file.read", {2048, 8}).note == "capacity x2, bank count kept: exponent 0.15");
-  CHECK(thrown([&] { t.at("disk.read"); }) == "more.toml: the energy table has no value 'disk.read'");
+  CHECK(thrown([&] { t.at("disk.read"); }) ==
+        "more.toml: the energy table has no value 'disk.read'; did you mean 'file.read'?");
   CHECK(thrown([&] {
           EnergyTable::parse(differences, "more.toml");
         }).find("'base' names the table 'toy', but there are no other tables") != std::string::npos);
@@ -216,7 +224,8 @@ TEST_CASE("energy meter: events and leakage of a launch") {
   // What the table lacks is said before the launch.
   std::vector<EnergyGroup> unknown = groups();
   unknown[1].event("units", "unit.misuse", uses);
-  CHECK(thrown([&] { meter.begin(unknown); }) == "toy.toml: the energy table has no value 'unit.misuse'");
+  CHECK(thrown([&] { meter.begin(unknown); }) ==
+        "toy.toml: the energy table has no value 'unit.misuse'; did you mean 'unit.use'?");
   meter.begin(groups());
   reads += 10;
   uses += 3;

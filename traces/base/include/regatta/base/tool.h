@@ -11,7 +11,7 @@ namespace regatta::base {
 struct ToolSettings {
   std::string name;           ///< "regatta-sim"
   std::string memory_advice;  ///< what to lower when memory runs out: "lower --sms, or trace fewer CTAs"
-  std::string error_prefix;   ///< before the message of an InputError: "regatta-sim: " or "error: "
+  std::string error_prefix;   ///< before the message of an InputError: "regatta-sim: "
 };
 
 /// Runs `work` and returns the exit status: what `work` returns; 2 after an InputError; 1 after OutOfMemory or any

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of a checkout of regatta: their folders, and what the pages and tables of the checkout say of them."""
+
+import csv
+import os
+import re
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+from .errors import InputError
+
+
+def folder() -> Optional[Path]:
+    """traces/kernels: of REGATTA_KERNELS of the environment, or of the checkout that this package is in."""
+    asked = os.environ.get("REGATTA_KERNELS")
+    if asked:
+        return Path(asked)
+    package = Path(__file__).resolve()
+    place = package.parents[3] / "traces" / "kernels" if len(package.parents) > 3 else None
+    return place if place is not None and place.is_dir() else None
+
+
+def needed_folder() -> Path:
+    place = folder()
+    if place is None:
+        raise InputError("found no folder traces/kernels, since this regatta is installed; expected a checkout of regatta, whose own "
+                         "programs list its kernels: name the folder by REGATTA_KERNELS")
+    if not place.is_dir():
+        raise InputError(f"REGATTA_KERNELS: found no folder '{place}', expected traces/kernels of a checkout")
+    return place
+
+
+def _programs(suites: Path) -> Dict[str, List[str]]:
+    """Names in the papers, by the kernel that stands for them. A suite's file is TOML of one key a line."""
+    found: Dict[str, List[str]] = {}
+    for path in sorted(suites.glob("*.toml")):
+        name = ""
+        for key, value in re.findall(r'(?m)^(name|kernel) = "([^"]*)"', path.read_text(encoding="utf-8")):
+            if key == "name":
+                name = value
+            else:
+                known = found.setdefault(value, [])
+                if name.lower() not in (k.lower() for k in known):
+                    known.append(name)
+    return found
+
+
+def _launches(results: Path) -> Dict[str, int]:
+    """At full size, as the papers' programs were counted."""
+    if not results.is_file():
+        return {}
+    with results.open(encoding="utf-8", newline="") as file:
+        return {row["kernel"]: int(row["launches"]) for row in csv.DictReader(file)}
+
+
+def _described(page: Path) -> Dict[str, List[str]]:
+    """Full size and what the kernel exercises, of the tables of the page."""
+    if not page.is_file():
+        return {}
+    text = page.read_text(encoding="utf-8").split("What was left out")[0]
+    rows = re.findall(r"(?m)^\| `(\w+)` \| ([^|]*) \| ([^|]*) \|$", text)
+    return {name: [size.replace("`", "").strip(), what.replace("`", "").strip()] for name, size, what in rows}
+
+
+def kernels() -> List[Dict[str, Any]]:
+    """name, programs (names in the papers), launches (at full size, or None), full_size, exercises, launch (the file). Throws
+    InputError without a checkout."""
+    place = needed_folder()
+    programs = _programs(place.parent / "suites")
+    launches = _launches(place.parents[1] / "examples" / "reproduce" / "suites" / "results.csv")
+    described = _described(place / "README.md")
+    found = []
+    for path in sorted(place.glob("*/launch.toml")):
+        name = path.parent.name
+        size, what = described.get(name, ["", ""])
+        found.append({"name": name, "programs": programs.get(name, []), "launches": launches.get(name), "full_size": size,
+                      "exercises": what, "launch": str(path)})
+    if not found:
+        raise InputError(f"found no kernel in '{place}', expected folders with launch.toml")
+    return found
