@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "why.h"
+
 namespace regatta::assembly {
 
 namespace {
@@ -28,14 +30,6 @@ Json stack_json(const CycleStack& stack) {
   return all;
 }
 
-/// "stencil.cu:41"; of code without source lines, its place in the PTX file.
-std::string source_of(const trace::Kernel& kernel, const trace::StaticInstruction& i) {
-  if (i.source_line != 0 && i.source_file < kernel.source_files.size()) {
-    return kernel.source_files[i.source_file] + ":" + std::to_string(i.source_line);
-  }
-  return (kernel.ptx_file.empty() ? kernel.name : kernel.ptx_file) + ":" + std::to_string(i.ptx_line);
-}
-
 /// Cycles by source line, in the order of the code.
 std::vector<std::pair<std::string, CycleStack>> by_line(const LaunchResult& l, const trace::Kernel& kernel) {
   std::vector<std::pair<std::string, CycleStack>> lines;
@@ -51,10 +45,33 @@ std::vector<std::pair<std::string, CycleStack>> by_line(const LaunchResult& l, c
   return lines;
 }
 
+/// By kernel of the trace and source line, the other line that its instructions waited for most. A line that waited for
+/// its own instructions most has none.
+std::map<std::pair<std::uint32_t, std::string>, std::string> culprits(const SimulationResult& r,
+                                                                      const trace::Reader& trace) {
+  std::map<std::pair<std::uint32_t, std::string>, std::map<std::string, std::uint64_t>> blamed;
+  for (const auto& [key, sum] : r.cause_samples) {
+    if (key.cause == sm::Cause::issued || key.kernel >= trace.kernels().size()) continue;
+    const trace::Kernel& kernel = trace.kernels()[key.kernel];
+    const std::size_t size = kernel.instructions.size();
+    if (key.victim >= size || key.culprit >= size) continue;
+    blamed[{key.kernel, source_of(kernel, kernel.instructions[key.victim])}]
+          [source_of(kernel, kernel.instructions[key.culprit])] += sum.weight;
+  }
+  std::map<std::pair<std::uint32_t, std::string>, std::string> worst;
+  for (const auto& [line, others] : blamed) {
+    const auto most = std::max_element(others.begin(), others.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most->first != line.second) worst[line] = most->first;
+  }
+  return worst;
+}
+
 }  // namespace
 
 Json cpi_lines_json(const SimulationResult& r, const trace::Reader& trace) {
   Json launches = Json::array();
+  const auto blamed = culprits(r, trace);
   for (std::size_t n = 0; n < r.launches.size(); ++n) {
     const LaunchResult& l = r.launches[n];
     if (l.by_instruction.empty()) continue;
@@ -62,6 +79,9 @@ Json cpi_lines_json(const SimulationResult& r, const trace::Reader& trace) {
     Json lines = Json::array(), instructions = Json::array();
     for (const auto& [source, stack] : by_line(l, kernel)) {
       lines.push_back({{"source", source}, {"scheduler_cycles", sum(stack)}, {"by_reason", stack_json(stack)}});
+      if (const auto found = blamed.find({l.kernel_index, source}); found != blamed.end()) {
+        lines.back()["because_of"] = found->second;
+      }
     }
     for (std::size_t i = 0; i + 1 < l.by_instruction.size(); ++i) {
       const CycleStack& stack = l.by_instruction[i];
@@ -88,6 +108,8 @@ void print_cpi_lines(const SimulationResult& r, const trace::Reader& trace) {
   using support::Table;
   constexpr auto right = Table::Align::right;
   std::map<std::string, CycleStack> lines;
+  std::map<std::string, std::string> because_of;
+  for (const auto& [line, culprit] : culprits(r, trace)) because_of.emplace(line.second, culprit);
   CycleStack none{};
   std::uint64_t total = 0;
   const auto add = [&](CycleStack& to, const CycleStack& stack) {
@@ -103,15 +125,20 @@ void print_cpi_lines(const SimulationResult& r, const trace::Reader& trace) {
   std::vector<std::pair<std::string, CycleStack>> sorted(lines.begin(), lines.end());
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return sum(a.second) > sum(b.second); });
-  Table table({{"source line"}, {"cycles", right}, {"issued", right}, {"waits most for"}, {"of cycles", right}});
+  Table table({{"source line"},
+               {"cycles", right},
+               {"issued", right},
+               {"waits most for"},
+               {"of cycles", right},
+               {"because of"}});
   const auto share = [&](std::uint64_t cycles) {
     return support::fixed(100.0 * double(cycles) / double(total), 1) + " %";
   };
   const auto row = [&](const std::string& name, const CycleStack& stack) {
     const auto most = std::max_element(stack.begin() + 1, stack.end());
     table.row({name, share(sum(stack)), share(stack[0]),
-               *most == 0 ? "-" : reason(static_cast<unsigned>(most - stack.begin())),
-               *most == 0 ? "-" : share(*most)});
+               *most == 0 ? "-" : reason(static_cast<unsigned>(most - stack.begin())), *most == 0 ? "-" : share(*most),
+               *most == 0 || because_of.count(name) == 0 ? "-" : because_of.at(name)});
   };
   for (std::size_t i = 0; i < sorted.size() && i < shown; ++i) row(sorted[i].first, sorted[i].second);
   if (sorted.size() > shown) {

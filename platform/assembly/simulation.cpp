@@ -19,6 +19,7 @@
 #include "patience.h"
 #include "recorder_set.h"
 #include "sm_node.h"
+#include "why.h"
 
 #include <spdlog/spdlog.h>
 #include <algorithm>
@@ -61,6 +62,7 @@ struct Simulation::Impl {
   CycleStack cycle_stack() const;
   std::vector<support::EnergyGroup> energy_groups() const;
   static std::string held_work(const std::vector<sc_core::sc_object*>& objects);
+  WhyFacts why_facts() const;
   std::vector<std::string> without_energy() const;
   void check_structures() const;
   std::uint64_t total(std::uint64_t (sm::Sm::*counter)() const) const {
@@ -245,6 +247,24 @@ std::vector<std::string> Simulation::Impl::without_energy() const {
     }
   }
   return kinds;
+}
+
+/// What the SMs saw of the causes of their cycles, summed.
+WhyFacts Simulation::Impl::why_facts() const {
+  WhyFacts facts;
+  facts.sms = options.sms;
+  facts.gates = nodes.front()->sm->gate_names();
+  for (std::string& gate : facts.gates) gate = within(gate);
+  for (const auto& node : nodes) {
+    for (const auto& [key, sum] : node->sm->cause_samples()) facts.samples[key].add(sum);
+    const auto& accesses = node->sm->accesses();
+    if (facts.accesses.size() < accesses.size()) facts.accesses.resize(accesses.size());
+    for (std::size_t k = 0; k < accesses.size(); ++k) {
+      if (facts.accesses[k].size() < accesses[k].size()) facts.accesses[k].resize(accesses[k].size());
+      for (std::size_t i = 0; i < accesses[k].size(); ++i) facts.accesses[k][i].add(accesses[k][i]);
+    }
+  }
+  return facts;
 }
 
 /// A misspelt structure would be a line of its own, and missing from the line that was meant.
@@ -479,6 +499,9 @@ SimulationResult Simulation::run() {
   m.scheme.add_waits(waits);
   result.waits = waits.of(groups);
   m.scheme.report(result.scheme_report);
+  WhyFacts facts = m.why_facts();
+  result.why = why(result, facts, m.machine, *m.trace);
+  result.cause_samples = std::move(facts.samples);
   if (result.ending == Ending::completed) {
     std::vector<std::uint32_t> simulated;
     for (const LaunchResult& l : result.launches) simulated.push_back(l.index);

@@ -3,6 +3,7 @@
 #include <regatta/assembly/simulation.h>
 
 #include "instruction_report.h"
+#include "why.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -223,6 +224,7 @@ nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Re
   document["launches"] = std::move(launches);
   if (r.skipped) document["sampling"] = sampling_json(r, trace);
   document["energy"] = energy_details(r);
+  if (!r.why.empty()) document["why"] = why_json(r.why);
   if (Json lines = cpi_lines_json(r, trace); !lines.empty()) document["cpi_lines"] = std::move(lines);
   if (const WorkingSet& w = r.register_working_set; w.window != 0) {
     document["register_working_set"] = {{"window", w.window}, {"mean", w.mean}, {"peak", w.peak}};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool_report.h"
 
+#include "why.h"
+
 #include <regatta/support/table.h>
 
 #include <fmt/format.h>
@@ -117,6 +119,7 @@ void print_summary(const SimulationResult& r, const ToolOptions& o, const Machin
     std::cout << "allocated registers named in " << u.window << " instructions: " << support::percent(u.mean)
               << ", from " << support::percent(u.lowest) << " to " << support::percent(u.highest) << "\n";
   }
+  std::cout << why_text(r.why);
   std::cout << "host: " << support::duration_text(r.seconds);
   if (r.seconds > 0)
     std::cout << ", " << support::with_prefix(double(r.warp_instructions) / r.seconds, "warp instructions/s");

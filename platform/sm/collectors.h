@@ -69,6 +69,12 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
   std::vector<const DynamicInstruction*> holders(unsigned scheduler, protocol::Unit kind) const;
   /// The instruction of `unit`, which must have one.
   const DynamicInstruction& in_unit(std::uint32_t unit) const { return *units_[unit].instruction; }
+  /// Whether `d` has a unit and lacks an operand in cycle `at`, after the cycle that every instruction spends there.
+  bool waits_for_operands(const DynamicInstruction& d, Cycle at) const {
+    if (unit_of_.size() <= d.pool_index) return false;
+    const Collector& c = units_[unit_of_[d.pool_index]];
+    return c.instruction == &d && at > c.taken && (d.operands_pending != 0 || c.ready > at);
+  }
   /// Reads go on in a later cycle that is known.
   bool is_due() const;
   /// Sends reads that the storage's back-pressure held.

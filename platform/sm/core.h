@@ -63,6 +63,11 @@ class InstructionPool {
   DynamicInstruction& operator[](std::uint32_t index) { return *all_[index]; }
   const DynamicInstruction& at(std::uint32_t index) const { return *all_[index]; }
   std::size_t outstanding() const { return all_.size() - free_.size(); }
+  /// Calls f(instruction) for each, taken or free.
+  template <class F>
+  void for_each(F&& f) const {
+    for (const auto& d : all_) f(*d);
+  }
   /// Calls f(instruction) for each that is taken.
   template <class F>
   void for_each_taken(F&& f) const {

@@ -45,6 +45,8 @@ class CtaStage : public sc_core::sc_module {
     if (dirty_ || draining_ != 0) consult();
   }
   unsigned resident() const { return resident_; }
+  /// Whether the launch has no CTA left to give to an SM.
+  bool nothing_waits() const { return source_->waiting() == 0; }
   /// Warps of resident CTAs, without those that wait to be admitted.
   std::uint64_t resident_warps() const {
     return std::uint64_t{resident_} * core_.kernel.warps_per_cta - warps_waiting_;

@@ -17,6 +17,7 @@
 
 namespace regatta::sm {
 
+class CauseSampler;
 class CtaStage;
 class FrontEnd;
 class GateAnswers;
@@ -76,6 +77,7 @@ class IssueStage : public sc_core::sc_module {
   void repeat(std::uint64_t cycles);
 
  private:
+  friend class CauseSampler;
   struct Scheduler {
     std::shared_ptr<protocol::WarpScheduler> policy;
     bool restricts = false;  ///< the policy lets only some of the ready warps take part

@@ -31,6 +31,10 @@ LoadStoreUnit::~LoadStoreUnit() { contents_payload_.clear_extension(&contents_ac
 
 void LoadStoreUnit::kernel_started() {
   stores_in_flight_.assign(core_.warps.size(), 0);
+  const std::size_t kernel = core_.kernel.launch->kernel;
+  if (accesses_.size() <= kernel) accesses_.resize(kernel + 1);
+  accesses_[kernel].resize(core_.kernel.kernel->instructions.size());
+  of_kernel_ = accesses_[kernel].data();
   core_.stored_values = !contents_.empty() && core_.kernel.kernel->shared_values;
 }
 
@@ -139,6 +143,7 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
     if (__builtin_expect(static_cast<int>(core_.stored_values), 0) != 0) access_contents(d, shared);
     ++shared_instructions_;
     shared_passes_ += passes;
+    of_kernel_[d.traits->index].passes += passes;
     shared_conflicts_ += passes > 1 ? 1 : 0;
     shared_free_ = core_.now + passes;
     // The banks start with the first addresses. Their last pass is no earlier than the pass that generates the last
@@ -167,6 +172,9 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
     }
     ++(info.space == MemorySpace::local ? local_instructions_ : global_instructions_);
   }
+  AccessCounts& counts = of_kernel_[d.traits->index];
+  ++counts.executions;
+  counts.lanes += static_cast<unsigned>(__builtin_popcountll(d.active));
   if (d.active == 0) ++empty_instructions_;
   return true;
 }
@@ -189,7 +197,11 @@ void LoadStoreUnit::send_next(DynamicInstruction& d) {
   access.sectors = line.sectors;
   access.instruction = answers ? &d : nullptr;
   access.tag = d.warp.value();
-  (atomic ? atomic_sectors_ : answers ? load_sectors_ : store_sectors_) += access.sector_count();
+  const unsigned sectors = access.sector_count();
+  (atomic ? atomic_sectors_ : answers ? load_sectors_ : store_sectors_) += sectors;
+  AccessCounts& counts = of_kernel_[d.traits->index];
+  ++counts.lines;
+  counts.sectors += sectors;
   ++requests_;
   ++outstanding_;
   last_sent_ = core_.now;

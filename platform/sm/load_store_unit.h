@@ -9,6 +9,7 @@
 
 #include <regatta/protocol/payload.h>
 #include <regatta/protocol/shared_contents.h>
+#include <regatta/sm/causes.h>
 #include <regatta/support/ring.h>
 
 #include "coalescer.h"
@@ -61,6 +62,14 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   std::optional<Hold> holds(const DynamicInstruction& d) const;
   /// What keeps the head of the queue; none: the queue is empty.
   std::optional<Hold> blockage() const;
+  /// The instruction that it serves; null: none.
+  const DynamicInstruction* head() const { return queue_.empty() ? nullptr : queue_[0]; }
+  /// Whether `d` waits in the queue behind another one.
+  bool queues_behind(const DynamicInstruction& d) const {
+    return queue_.size() > 1 && queue_[0] != &d && queue_.holds(const_cast<DynamicInstruction*>(&d));
+  }
+  /// What was asked of it, by kernel of the trace and static instruction; empty for a kernel that has not run.
+  const std::vector<std::vector<AccessCounts>>& accesses() const { return accesses_; }
   /// What keeps a warp's stores.
   Hold stores_held(WarpSlot warp, Cycle since) const;
   /// What keeps lines of the instruction and constant caches.
@@ -129,6 +138,8 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   std::uint64_t answers_ = 0;
   std::vector<std::uint32_t> stores_in_flight_;
   std::vector<std::uint64_t> remapped_;
+  std::vector<std::vector<AccessCounts>> accesses_;
+  AccessCounts* of_kernel_ = nullptr;  ///< those of the running kernel
 
   std::uint64_t global_instructions_ = 0, shared_instructions_ = 0, local_instructions_ = 0, empty_instructions_ = 0;
   std::uint64_t line_requests_sent_ = 0, requests_ = 0, load_sectors_ = 0, store_sectors_ = 0, atomic_sectors_ = 0;

@@ -179,6 +179,7 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
   m.front_end.kernel_started();
   m.issue.kernel_started();
   m.execution.kernel_started();
+  m.sampler.kernel_started(core.now);
   core.listeners.notify([&](protocol::LifecycleListener& l) { l.kernel_started(core.kernel); });
   core.observers.notify(Event::kernel_started, [&](Observer& o) { o.kernel_started(core.now, core.kernel); });
   m.running = true;
@@ -280,6 +281,7 @@ void Sm::Impl::dispatch(const Work& work) {
 void Sm::Impl::account(std::uint64_t cycles) {
   issue.repeat(cycles);
   core.observers.notify_few(Event::cycles, [&](Observer& o) { o.cycles(core.now + 1, cycles, issue.last()); });
+  if (sampler.due(core.now + cycles)) sampler.take(core.now + cycles);
   if (ctas.resident() == 0) return;
   resident_cta_cycles += cycles * ctas.resident();
   resident_warp_cycles += cycles * ctas.resident_warps();
@@ -347,6 +349,7 @@ void Sm::cycle() {
     m.issue.rest();
   }
   core.observers.notify_few(Event::cycles, [&](Observer& o) { o.cycles(now, 1, m.issue.last()); });
+  if (m.sampler.due(now)) m.sampler.take(now);
   m.front_end.cycle();
   m.ctas.cycle();
 
@@ -383,6 +386,9 @@ std::string Sm::no_progress(std::uint64_t cycles) {
 const protocol::ResourcePlan& Sm::plan() const { return impl_->ctas.plan(); }
 const protocol::WarpScheduler& Sm::scheduler_policy() const { return impl_->issue.policy(); }
 std::uint64_t Sm::steps() const { return impl_->steps(); }
+const CauseSamples& Sm::cause_samples() const { return impl_->sampler.samples(); }
+const std::vector<std::vector<AccessCounts>>& Sm::accesses() const { return impl_->lsu.accesses(); }
+std::vector<std::string> Sm::gate_names() const { return impl_->sampler.gate_names(); }
 std::uint64_t Sm::warp_instructions() const { return impl_->core.counters.warp_instructions; }
 std::uint64_t Sm::thread_instructions() const { return impl_->core.counters.thread_instructions; }
 std::uint64_t Sm::ctas_finished() const { return impl_->core.counters.ctas_finished; }

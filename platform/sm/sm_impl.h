@@ -5,6 +5,7 @@
 
 #include <regatta/sm/sm.h>
 
+#include "cause_sampler.h"
 #include "collectors.h"
 #include "control.h"
 #include "core.h"
@@ -34,7 +35,8 @@ struct Sm::Impl {
         issue("issue", core, policy),
         reuse("reuse", core, collectors),
         ctas("ctas", core),
-        control(core, front_end, issue) {
+        control(core, front_end, issue),
+        sampler(core, issue, collectors, lsu, writeback, front_end, ctas) {
     execution.connect(collectors, lsu, writeback, ctas);
   }
 
@@ -68,6 +70,7 @@ struct Sm::Impl {
   ReuseStage reuse;
   CtaStage ctas;
   Control control;
+  CauseSampler sampler;
   std::vector<protocol::LifecycleListener*> further_listeners;  ///< behind those at extension points
   std::function<void()> heartbeat;
   std::function<void(const std::string&)> watchdog;

@@ -10,6 +10,7 @@
 #include <regatta/checker/fault_injector.h>
 #include <regatta/checker/value_checker.h>
 #include <regatta/recorders/window.h>
+#include <regatta/sm/causes.h>
 #include <regatta/support/energy.h>
 #include <regatta/trace/file.h>
 
@@ -67,6 +68,17 @@ struct SimulationOptions {
   std::vector<std::string> launch_stats;
   Recording recording;
   checker::FaultConfig fault;  ///< a bit to flip, to demonstrate the value checker
+};
+
+/// A reason for the cycles of a run (`why` in stats.json).
+struct WhyCause {
+  std::string name;               ///< "bank_conflicts"
+  std::string sentence;           ///< place, evidence and gain, without a full stop
+  std::string kernel;             ///< of the instruction to blame; empty: none is known
+  std::string source;             ///< its line, "stencil.cu:41"
+  std::uint32_t instruction = 0;  ///< its static index
+  double held = 0;                ///< share of the scheduler-cycles, each of which has one cause
+  double gain = 0;                ///< share of the cycles that its removal would save at most
 };
 
 /// How a run ended.
@@ -143,6 +155,8 @@ struct SimulationResult {
   Waits waits;                               ///< of the scheme
   std::string idle;                          ///< why the scheme had no effect; empty: it had one (Scheme::idle())
   nlohmann::ordered_json scheme_report;
+  sm::CauseSamples cause_samples;  ///< of all SMs
+  std::vector<WhyCause> why;       ///< the one that held in most cycles first
 };
 
 class Simulation {

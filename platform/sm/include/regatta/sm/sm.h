@@ -8,6 +8,7 @@
 #include <regatta/protocol/extension_points.h>
 #include <regatta/protocol/observer.h>
 #include <regatta/protocol/payload.h>
+#include <regatta/sm/causes.h>
 #include <regatta/sm/cta_source.h>
 #include <regatta/sm/sm_config.h>
 #include <regatta/support/clock_domain.h>
@@ -101,6 +102,13 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   std::uint64_t ctas_finished() const;
   /// Scheduler-cycles by reason; Stall::none counts issues.
   std::uint64_t stall_cycles(protocol::Stall reason) const;
+
+  /// What its schedulers met in the sampled cycles of all launches, and what its memory instructions asked of the
+  /// load-store unit, by kernel of the trace and static instruction. Call account_until() before.
+  const CauseSamples& cause_samples() const;
+  const std::vector<std::vector<AccessCounts>>& accesses() const;
+  /// The names of its gates, by CauseKey::detail.
+  std::vector<std::string> gate_names() const;
 
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;

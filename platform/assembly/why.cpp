@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "why.h"
+
+#include <regatta/baseline/occupancy.h>
+#include <regatta/support/table.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace regatta::assembly {
+
+namespace {
+
+using sm::Cause;
+using sm::CauseKey;
+
+/// Used above this share of its time, a resource of the memory limits the run; below it, its latency does.
+constexpr double busy_enough = 0.6;
+/// More than this many times the least number is worth a cause.
+constexpr double too_many = 1.25;
+/// Below this share of the warps that an SM holds, more warps are what helps against latency.
+constexpr double few_warps = 0.4;
+/// Below this share of active lanes, lanes are what is lost.
+constexpr double few_lanes = 0.75;
+/// Above this share of issues there is little but instructions to save.
+constexpr double issues_most = 0.7;
+
+/// An instruction of a kernel of the trace.
+using Place = std::pair<std::uint32_t, std::uint32_t>;
+
+/// Scheduler-cycles of one cause by the instruction that is to blame.
+struct Group {
+  double weight = 0;
+  std::map<Place, double> by;
+  void add(const CauseKey& key, double w, bool victim = false) {
+    if (w <= 0) return;
+    weight += w;
+    by[{key.kernel, victim ? key.victim : key.culprit}] += w;
+  }
+  void add(const Group& other, double factor) {
+    weight += other.weight * factor;
+    for (const auto& [place, w] : other.by) by[place] += w * factor;
+  }
+  void scale(double factor) {
+    weight *= factor;
+    for (auto& [place, w] : by) w *= factor;
+  }
+};
+
+/// Shares of the run's cycles in which the resources of the memory were in use.
+struct Use {
+  double dram = 0, l2 = 0, interconnect = 0, l1 = 0;
+  double most() const { return std::max({dram, l2, interconnect, l1}); }
+};
+
+Use use_of(const SimulationResult& r, unsigned sms, unsigned l2_banks) {
+  Use use;
+  double channels = 0;
+  const double cycles = std::max<double>(1, double(r.cycles));
+  const auto value = [](const nlohmann::ordered_json& group, const char* name) {
+    return group.contains(name) ? group.at(name).get<double>() : 0.0;
+  };
+  for (const auto& [path, group] : r.stats.items()) {
+    if (path.rfind("memory.dram_", 0) == 0) {
+      use.dram += value(group, "busy_cycles");
+      ++channels;
+    } else if (path.rfind("memory.l2_", 0) == 0) {
+      use.l2 = std::max(use.l2, value(group, "busy_cycles") / cycles / l2_banks);
+    } else if (path == "memory.interconnect") {
+      use.interconnect = std::max(value(group, "response_flits"), value(group, "request_flits")) / cycles / sms;
+    } else if (path.size() > 3 && path.compare(path.size() - 3, 3, ".l1") == 0) {
+      use.l1 += value(group, "busy_cycles") / cycles / sms;
+    }
+  }
+  if (channels != 0) use.dram /= cycles * channels;
+  return use;
+}
+
+/// Means of the executions of one memory instruction, and the least that their lanes need.
+struct Access {
+  double lanes = 0, passes = 0, lines = 0, sectors = 0;
+  double least_passes = 1, least_lines = 1, least_sectors = 1;
+  double total_passes = 0, total_least_passes = 0;
+};
+
+class Analysis {
+ public:
+  /// `with_tail`: the tail of a launch is a cause of its own.
+  Analysis(const SimulationResult& result, const WhyFacts& facts, const MachineConfig& machine,
+           const trace::Reader& trace, bool with_tail)
+      : with_tail_(with_tail),
+        r_(result),
+        facts_(facts),
+        machine_(machine),
+        trace_(trace),
+        use_(use_of(result, facts.sms, machine.memory.l2.banks)) {}
+  /// `held`: the share of the cycles of each cause, tails included.
+  std::vector<WhyCause> causes(const std::map<std::string, double>& held);
+
+ private:
+  const trace::StaticInstruction* at(const Place& p) const {
+    if (p.first >= trace_.kernels().size()) return nullptr;
+    const auto& code = trace_.kernels()[p.first].instructions;
+    return p.second < code.size() ? &code[p.second] : nullptr;
+  }
+  Access access(const Place& p) const;
+  void sort_samples();
+  void add_lsu(const CauseKey& key, double w);
+  void add_memory(const CauseKey& key, double w);
+  void add_dependence(const CauseKey& key, double w);
+  Group& bandwidth();
+  void lose_lanes();
+  void lack_warps();
+  /// The line with most of the group, and its instruction with most; none: no instruction is known.
+  struct Line {
+    bool known = false;
+    Place place;
+    std::string source, text;
+    double share = 0;  ///< of the group
+  };
+  Line worst(const Group& group) const;
+  double resident_share() const { return live_ / total_ / machine_.sm.max_warps; }
+  /// Share of the cycles in which no scheduler could have issued instead.
+  double without_issues() const { return 1 - issued_all_ / total_; }
+  /// Share of the time of the pipelines of a unit in which they are in use.
+  double busy(protocol::Unit unit) const;
+  /// `own`: what removing the cause would save of the time of the resource that it uses, at the resource's own rate.
+  void tell(const std::string& name, const Group& group, const std::string& remedy, const Line& line,
+            const std::string& evidence, double own = 0) {
+    const auto found = held_.find(name);
+    const double held = std::max(group.weight / total_, found == held_.end() ? 0 : found->second);
+    tell_bounded(name, group, remedy, line, evidence, std::min(without_issues(), std::max(held, own)));
+  }
+  /// `most`: the share of the cycles that removing the cause would save at most.
+  void tell_bounded(const std::string& name, const Group& group, const std::string& remedy, const Line& line,
+                    const std::string& evidence, double most);
+  std::string limit(std::uint32_t kernel) const;
+  Place branch_before(const Place& p) const;
+  static std::string number(double n) {
+    return n == std::floor(n) ? fmt::format("{:.0f}", n) : fmt::format("{:.1f}", n);
+  }
+  static std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+  const bool with_tail_;
+  const SimulationResult& r_;
+  const WhyFacts& facts_;
+  const MachineConfig& machine_;
+  const trace::Reader& trace_;
+  const Use use_;
+  double without_warp_ = 0;  ///< schedulers that have none, while others of the SM have some
+  double total_ = 0, issued_all_ = 0, live_ = 0, lanes_ = 0, mean_lanes_ = 0, tail_warps_ = 0, tail_most_ = 0;
+  Group issued_, conflicts_, uncoalesced_, atomics_, dram_, l2_, interconnect_, l1_, latency_, local_, occupancy_,
+      tail_, dependence_, storage_, lsu_, scheduler_, barrier_, icache_, branches_, fence_, divergence_;
+  std::map<unsigned, Group> units_, gates_;
+  std::map<std::string, double> held_;
+  std::vector<WhyCause> causes_;
+};
+
+Access Analysis::access(const Place& p) const {
+  Access a;
+  const trace::StaticInstruction* i = at(p);
+  if (i == nullptr || p.first >= facts_.accesses.size() || p.second >= facts_.accesses[p.first].size()) return a;
+  const sm::AccessCounts& c = facts_.accesses[p.first][p.second];
+  if (c.executions == 0) return a;
+  const double n = double(c.executions);
+  const double bytes = std::max<unsigned>(1, i->access_bytes);
+  a.lanes = double(c.lanes) / n;
+  a.passes = double(c.passes) / n;
+  a.lines = double(c.lines) / n;
+  a.sectors = double(c.sectors) / n;
+  const double words = std::max(1.0, bytes / 4);
+  a.least_passes = std::max(1.0, std::ceil(a.lanes * words / machine_.sm.shared_banks));
+  a.least_lines = std::max(1.0, std::ceil(a.lanes * bytes / machine_.l1.line_bytes));
+  a.least_sectors = std::max(1.0, std::ceil(a.lanes * bytes / protocol::sector_bytes));
+  a.total_passes = double(c.passes);
+  a.total_least_passes = a.least_passes * n;
+  return a;
+}
+
+double excess(double actual, double least) { return actual > too_many * least ? 1 - least / actual : 0; }
+
+Group& Analysis::bandwidth() {
+  const double most = use_.most();
+  return most == use_.dram ? dram_ : most == use_.interconnect ? interconnect_ : most == use_.l2 ? l2_ : l1_;
+}
+
+void Analysis::add_lsu(const CauseKey& key, double w) {
+  const Place place{key.kernel, key.culprit};
+  const trace::StaticInstruction* i = at(place);
+  if (i == nullptr) return lsu_.add(key, w);
+  const Access a = access(place);
+  if (i->op_class == trace::OpClass::atomic) return atomics_.add(key, w);
+  if (i->space == trace::MemorySpace::local) return local_.add(key, w);
+  if (a.passes > 0 && a.lines < 1) {
+    const double conflict = excess(a.passes, a.least_passes);
+    conflicts_.add(key, w * conflict);
+    lsu_.add(key, w * (1 - conflict));
+    return;
+  }
+  const double scattered =
+      std::max(excess(a.lines, a.least_lines), use_.most() >= busy_enough ? excess(a.sectors, a.least_sectors) : 0);
+  uncoalesced_.add(key, w * scattered);
+  (use_.most() >= busy_enough ? bandwidth() : lsu_).add(key, w * (1 - scattered));
+}
+
+void Analysis::add_memory(const CauseKey& key, double w) {
+  const Place place{key.kernel, key.culprit};
+  const trace::StaticInstruction* i = at(place);
+  if (i == nullptr) return latency_.add(key, w);
+  const Access a = access(place);
+  if (i->op_class == trace::OpClass::atomic) return atomics_.add(key, w);
+  if (i->space == trace::MemorySpace::local) return local_.add(key, w);
+  if (use_.most() < busy_enough) return latency_.add(key, w);
+  const double scattered = excess(a.sectors, a.least_sectors);
+  uncoalesced_.add(key, w * scattered);
+  bandwidth().add(key, w * (1 - scattered));
+}
+
+void Analysis::add_dependence(const CauseKey& key, double w) {
+  const Place place{key.kernel, key.culprit};
+  const trace::StaticInstruction* i = at(place);
+  const Access a = access(place);
+  if (i != nullptr && a.passes > 0) {
+    if (i->op_class == trace::OpClass::atomic) return atomics_.add(key, w);
+    const double latency = machine_.sm.shared_latency + a.passes - 1;
+    const double conflict = excess(a.passes, a.least_passes) == 0 ? 0 : (a.passes - a.least_passes) / latency;
+    conflicts_.add(key, w * conflict);
+    w *= 1 - conflict;
+  }
+  dependence_.add(key, w);
+}
+
+void Analysis::sort_samples() {
+  for (const auto& [key, sum] : facts_.samples) {
+    const auto w = double(sum.weight);
+    total_ += w;
+    live_ += double(sum.warps);
+    if (key.cause == Cause::issued) issued_all_ += w;
+    if (with_tail_ && key.tail && (key.cause != Cause::idle || facts_.sms > 1)) {
+      tail_.add(key, w);
+      tail_warps_ += double(sum.warps);
+      tail_most_ += double(sum.most);
+      continue;
+    }
+    switch (key.cause) {
+      case Cause::issued:
+        issued_.add(key, w);
+        lanes_ += double(sum.lanes);
+        break;
+      case Cause::dependence:
+        add_dependence(key, w);
+        break;
+      case Cause::unit:
+        units_[key.detail].add(key, w);
+        break;
+      case Cause::storage:
+        storage_.add(key, w);
+        break;
+      case Cause::lsu:
+        add_lsu(key, w);
+        break;
+      case Cause::memory:
+        add_memory(key, w);
+        break;
+      case Cause::gate:
+        gates_[key.detail].add(key, w);
+        break;
+      case Cause::scheduler:
+        scheduler_.add(key, w);
+        break;
+      case Cause::barrier:
+        barrier_.add(key, w);
+        break;
+      case Cause::fetch_miss:
+        icache_.add(key, w);
+        break;
+      case Cause::branch:
+        branches_.add(key, w);
+        break;
+      case Cause::fence:
+        fence_.add(key, w, true);
+        break;
+      case Cause::idle:
+        if (sum.warps != 0) without_warp_ += w;
+        break;
+    }
+  }
+}
+
+/// The branch that an instruction depends on, as far as the order of the code shows it: the last one before it that
+/// jumps behind it; otherwise the last branch before it; otherwise itself.
+Place Analysis::branch_before(const Place& p) const {
+  if (at(p) == nullptr) return p;
+  const auto& code = trace_.kernels()[p.first].instructions;
+  std::uint32_t last = p.second;
+  for (std::uint32_t i = p.second; i-- > 0;) {
+    if (code[i].op_class != trace::OpClass::branch || code[i].guard.predicate < 0) continue;
+    if (code[i].branch_target > static_cast<std::int32_t>(p.second)) return {p.first, i};
+    if (last == p.second && code[i].branch_target > static_cast<std::int32_t>(i)) last = i;
+  }
+  return {p.first, last};
+}
+
+/// Of what the pipelines do and wait for, the part that inactive lanes cost.
+void Analysis::lose_lanes() {
+  if (issued_.weight == 0 || trace_.kernels().empty()) return;
+  mean_lanes_ = lanes_ / issued_.weight;
+  const double lanes = mean_lanes_ / trace_.kernels().front().warp_size;
+  if (lanes >= few_lanes) return;
+  std::map<Place, double> lost;
+  for (const auto& [key, sum] : facts_.samples) {
+    if (key.cause != Cause::issued || key.tail) continue;
+    const double warp_size = trace_.kernels()[key.kernel].warp_size;
+    const double gone = double(sum.weight) * warp_size - double(sum.lanes);
+    if (gone > 0.25 * warp_size * double(sum.weight)) lost[branch_before({key.kernel, key.culprit})] += gone;
+  }
+  const double part = 1 - lanes;
+  std::vector<Group*> groups{&issued_, &dependence_, &storage_, &branches_};
+  for (auto& [unit, group] : units_) groups.push_back(&group);
+  for (Group* group : groups) {
+    divergence_.weight += group->weight * part;
+    group->scale(1 - part);
+  }
+  divergence_.by = lost;
+}
+
+/// Of the waits for results, the part that more warps could fill.
+void Analysis::lack_warps() {
+  if (total_ == 0) return;
+  const double resident = resident_share();
+  if (resident >= few_warps) return;
+  occupancy_.weight += without_warp_;
+  for (Group* group : {&latency_, &dependence_, &branches_}) {
+    occupancy_.add(*group, 1 - resident);
+    group->scale(resident);
+  }
+}
+
+Analysis::Line Analysis::worst(const Group& group) const {
+  std::map<std::string, std::pair<double, Place>> lines;
+  std::map<std::string, double> most;
+  double all = 0;
+  for (const auto& [place, w] : group.by) {
+    all += w;
+    const trace::StaticInstruction* i = at(place);
+    if (i == nullptr) continue;
+    const std::string source = source_of(trace_.kernels()[place.first], *i);
+    auto& line = lines[source];
+    line.first += w;
+    if (w > most[source]) {
+      most[source] = w;
+      line.second = place;
+    }
+  }
+  Line worst;
+  double best = 0;
+  for (const auto& [source, line] : lines) {
+    if (line.first <= best) continue;
+    best = line.first;
+    worst.known = true;
+    worst.source = source;
+    worst.place = line.second;
+  }
+  if (!worst.known) return worst;
+  worst.share = best / all;
+  const std::size_t colon = worst.source.rfind(':');
+  worst.text = "line " + worst.source.substr(colon + 1) + " of " + worst.source.substr(0, colon);
+  return worst;
+}
+
+double Analysis::busy(protocol::Unit unit) const {
+  const std::string name = protocol::to_string(unit);
+  const unsigned pipelines = unit == protocol::Unit::sp    ? machine_.sm.sp_units
+                             : unit == protocol::Unit::sfu ? machine_.sm.sfu_units
+                                                           : machine_.sm.dp_units;
+  double most = 0;
+  for (const auto& [path, group] : r_.stats.items()) {
+    if (group.contains(name + "_busy")) most = std::max(most, group.at(name + "_busy").get<double>());
+  }
+  return most / std::max(1u, pipelines) / double(r_.cycles);
+}
+
+void Analysis::tell_bounded(const std::string& name, const Group& group, const std::string& remedy, const Line& line,
+                            const std::string& evidence, double most) {
+  const double held = group.weight / total_;
+  if (held < 0.01) return;
+  WhyCause cause;
+  cause.name = name;
+  cause.held = held;
+  cause.gain = std::min(1.0, most);
+  cause.source = line.source;
+  if (line.known) {
+    cause.kernel = trace_.kernels()[line.place.first].name;
+    cause.instruction = line.place.second;
+  }
+  cause.sentence = (line.known ? line.text + ": " : std::string()) + evidence + "; " + remedy + " at most " +
+                   percent(cause.gain) + " fewer cycles";
+  causes_.push_back(std::move(cause));
+}
+
+/// What limits the warps of the kernel's longest launch.
+std::string Analysis::limit(std::uint32_t kernel) const {
+  const trace::Launch* longest = nullptr;
+  std::uint64_t cycles = 0;
+  for (const LaunchResult& l : r_.launches) {
+    if (l.kernel_index != kernel || (longest != nullptr && l.cycles <= cycles)) continue;
+    longest = &trace_.launches()[l.index];
+    cycles = l.cycles;
+  }
+  if (longest == nullptr) return "";
+  const trace::Kernel& k = trace_.kernels()[kernel];
+  const models::Occupancy fits = models::occupancy(
+      machine_.sm.limits(k.warp_size, machine_.register_file.registers), longest->warps_per_cta(k.warp_size),
+      machine_.sm.allocated_registers(k.registers_per_thread), longest->shared_bytes_per_cta);
+  if (longest->cta_count <= std::uint64_t{fits.ctas()} * facts_.sms) {
+    return fmt::format("the grid has only {} CTA{} of {} threads for {} SM{}", longest->cta_count,
+                       longest->cta_count == 1 ? "" : "s", longest->threads_per_cta(), facts_.sms,
+                       facts_.sms == 1 ? "" : "s");
+  }
+  const std::string bound = fits.bound();
+  if (bound == "registers") return fmt::format("limited by the registers ({} a thread)", k.registers_per_thread);
+  if (bound == "shared memory") {
+    return fmt::format("limited by shared memory ({} bytes a CTA)", longest->shared_bytes_per_cta);
+  }
+  return fmt::format("limited by the {} of an SM (CTAs of {} threads)", bound, longest->threads_per_cta());
+}
+
+std::vector<WhyCause> Analysis::causes(const std::map<std::string, double>& held) {
+  held_ = held;
+  sort_samples();
+  if (total_ == 0 || r_.cycles == 0) return {};
+  lose_lanes();
+  lack_warps();
+  const auto share = [&](const Group& g) { return percent(g.weight / total_); };
+
+  if (const Line l = worst(conflicts_); l.known) {
+    const Access a = access(l.place);
+    double spare = 0;
+    for (const auto& [place, w] : conflicts_.by) {
+      const Access each = access(place);
+      spare += std::max(0.0, each.total_passes - each.total_least_passes);
+    }
+    tell_bounded("bank_conflicts", conflicts_, "without conflicts", l,
+                 fmt::format("each access of shared memory takes {} passes, since its {} lanes share banks (least: {})",
+                             number(a.passes), number(a.lanes), number(a.least_passes)),
+                 std::min(without_issues(), spare / double(r_.cycles)));
+  }
+  if (const Line l = worst(uncoalesced_); l.known) {
+    const Access a = access(l.place);
+    tell("uncoalesced", uncoalesced_, "with neighbouring addresses", l,
+         fmt::format("each access touches {} sectors of 32 bytes in {} lines for {} lanes (least: {} in {})",
+                     number(a.sectors), number(a.lines), number(a.lanes), number(a.least_sectors),
+                     number(a.least_lines)),
+         std::max(use_.most() * excess(a.sectors, a.least_sectors), use_.l1 * excess(a.lines, a.least_lines)));
+  }
+  if (const Line l = worst(atomics_); l.known) {
+    const Access a = access(l.place);
+    const bool shared = a.passes > 0;
+    tell("atomics", atomics_, "without these atomics", l,
+         shared ? fmt::format("each atomic on shared memory takes {} passes, one for each lane of a bank, for {} lanes",
+                              number(a.passes), number(a.lanes))
+                : fmt::format("atomics, each of {} lanes on {} sectors, wait for the L2 in {} of the cycles",
+                              number(a.lanes), number(a.sectors), share(atomics_)));
+  }
+  if (const Line l = worst(local_); l.known) {
+    tell("local_memory", local_, "without local memory (spills, arrays of a thread)", l,
+         fmt::format("accesses of local memory are waited for in {} of the cycles", share(local_)));
+  }
+  tell("dram_bandwidth", dram_, "with fewer bytes", worst(dram_),
+       fmt::format("data come from DRAM, whose bandwidth is used in {} of the cycles", percent(use_.dram)), use_.dram);
+  tell("interconnect_bandwidth", interconnect_, "with fewer bytes from the L2", worst(interconnect_),
+       fmt::format("data come over the interconnect, which is used in {} of the cycles", percent(use_.interconnect)),
+       use_.interconnect);
+  tell("l2_bandwidth", l2_, "with fewer bytes from the L2", worst(l2_),
+       fmt::format("the banks of the busiest L2 partition are used in {} of the cycles", percent(use_.l2)), use_.l2);
+  tell("l1_bandwidth", l1_, "with fewer accesses", worst(l1_),
+       fmt::format("the L1 takes a request in {} of the cycles", percent(use_.l1)), use_.l1);
+  if (const Line l = worst(occupancy_); occupancy_.weight > 0) {
+    tell_bounded(
+        "occupancy", occupancy_, "with as many warps as an SM holds", l,
+        fmt::format("warps wait for the result, and on average only {} of {} are resident to fill the time: {}",
+                    number(std::round(10 * live_ / total_) / 10), machine_.sm.max_warps,
+                    limit(l.known ? l.place.first : 0)),
+        std::min(without_issues(), 1 - resident_share()));
+  }
+  if (const Line l = worst(tail_); tail_.weight > 0) {
+    // What is done by few warps could be done by all at best as much faster as there are more of them.
+    Group spread = tail_;
+    spread.scale(tail_most_ > 0 ? 1 - tail_warps_ / tail_most_ : 1);
+    tell_bounded("tail", spread, "with the work spread evenly", l,
+                 fmt::format("at the end of a launch, in {} of the cycles, at most half of its warps are left, most "
+                             "often here",
+                             share(tail_)),
+                 spread.weight / total_);
+  }
+  if (const Line l = worst(divergence_); divergence_.weight > 0) {
+    tell_bounded(
+        "divergence", divergence_, "with all lanes active", l,
+        fmt::format("the lanes of a warp part, and an instruction that issues has {} of {} lanes active on average",
+                    number(std::round(10 * mean_lanes_) / 10), trace_.kernels()[l.known ? l.place.first : 0].warp_size),
+        1 - mean_lanes_ / trace_.kernels().front().warp_size);
+  }
+  tell("barrier", barrier_, "with warps that arrive together", worst(barrier_),
+       fmt::format("warps wait at a barrier in {} of the cycles, most often for a warp that is here", share(barrier_)));
+  tell("instruction_cache", icache_, "with code that stays in the instruction cache", worst(icache_),
+       fmt::format("the next instruction is not in the instruction cache ({} bytes) in {} of the cycles",
+                   machine_.sm.icache.size_bytes, share(icache_)));
+  tell("branches", branches_, "without branches", worst(branches_),
+       fmt::format("warps wait for the front end, behind this instruction, in {} of the cycles", share(branches_)));
+  tell("fence", fence_, "without fences", worst(fence_),
+       fmt::format("a fence waits for earlier accesses in {} of the cycles", share(fence_)));
+  tell("memory_latency", latency_, "with the data at hand", worst(latency_),
+       fmt::format("data are waited for in {} of the cycles, and no resource of the memory is busy (DRAM {}, L2 {}, "
+                   "interconnect {})",
+                   share(latency_), percent(use_.dram), percent(use_.l2), percent(use_.interconnect)));
+  tell("dependence", dependence_, "with independent instructions in between", worst(dependence_),
+       fmt::format("the next instruction needs the result of this one in {} of the cycles", share(dependence_)));
+  for (const auto& [unit, group] : units_) {
+    const std::string name = protocol::to_string(static_cast<protocol::Unit>(unit));
+    const double used = busy(static_cast<protocol::Unit>(unit));
+    tell_bounded("unit_" + name, group, "without these instructions", worst(group),
+                 fmt::format("instructions wait for the {} pipelines in {} of the cycles (in use: {})", name,
+                             share(group), percent(used)),
+                 std::max(used, group.weight / total_));
+  }
+  tell("load_store_unit", lsu_, "with fewer accesses", worst(lsu_),
+       fmt::format("the load-store unit is busy with this access in {} of the cycles", share(lsu_)));
+  tell("register_storage", storage_, "with operands at once", worst(storage_),
+       fmt::format("instructions wait for their operands, or results for the register storage, in {} of the cycles",
+                   share(storage_)));
+  for (const auto& [number, group] : gates_) {
+    const std::string name = number < facts_.gates.size() ? facts_.gates[number] : "of the scheme";
+    tell("issue_gate", group, "without the gate", worst(group),
+         fmt::format("the gate {} holds warps that could issue in {} of the cycles, most often here", name,
+                     share(group)));
+  }
+  tell("scheduler", scheduler_, "with another policy", Line{},
+       fmt::format("the warp scheduler leaves ready warps waiting in {} of the cycles", share(scheduler_)));
+  if (issued_.weight > issues_most * total_) {
+    tell_bounded("instructions", issued_, "with fewer instructions", worst(issued_),
+                 fmt::format("the schedulers issue in {} of the cycles, most often this line", share(issued_)),
+                 issued_all_ / total_);
+  }
+  std::stable_sort(causes_.begin(), causes_.end(),
+                   [](const WhyCause& a, const WhyCause& b) { return a.held > b.held; });
+  return std::move(causes_);
+}
+
+}  // namespace
+
+std::string source_of(const trace::Kernel& kernel, const trace::StaticInstruction& i) {
+  if (i.source_line != 0 && i.source_file < kernel.source_files.size()) {
+    return kernel.source_files[i.source_file] + ":" + std::to_string(i.source_line);
+  }
+  return (kernel.ptx_file.empty() ? kernel.name : kernel.ptx_file) + ":" + std::to_string(i.ptx_line);
+}
+
+std::vector<WhyCause> why(const SimulationResult& result, const WhyFacts& facts, const MachineConfig& machine,
+                          const trace::Reader& trace) {
+  std::map<std::string, double> held;
+  for (const WhyCause& c : Analysis(result, facts, machine, trace, false).causes({})) held[c.name] = c.held;
+  return Analysis(result, facts, machine, trace, true).causes(held);
+}
+
+nlohmann::ordered_json why_json(const std::vector<WhyCause>& causes) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const WhyCause& c : causes) {
+    nlohmann::ordered_json one{{"cause", c.name}, {"sentence", c.sentence}, {"held", c.held}, {"gain_at_most", c.gain}};
+    if (!c.kernel.empty()) {
+      one["kernel"] = c.kernel;
+      one["source"] = c.source;
+      one["instruction"] = c.instruction;
+    }
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+std::string why_text(const std::vector<WhyCause>& causes) {
+  std::string text;
+  for (std::size_t i = 0; i < causes.size() && i < 3; ++i) {
+    if (i != 0 && causes[i].held < 0.03) break;
+    text += "why: " + causes[i].sentence + "\n";
+  }
+  return text;
+}
+
+}  // namespace regatta::assembly
