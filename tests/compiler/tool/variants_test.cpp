@@ -297,30 +297,34 @@ TEST_CASE("annotations for a trace that exists: what is refused, and with which 
     all.insert(all.end(), more.begin(), more.end());
     return run(all, 2);
   };
-  CHECK(refusal({"--for", "rfh"}) == "error: --trace needs --out FILE: the trace is not written over\n");
-  CHECK(refusal({"--out", out}) == "error: --trace needs --for SCHEME,...: whose annotations to add\n");
-  CHECK(
-      refusal({"--out", out, "--for", "rfh", "--launch", launch}) ==
-      "error: --trace adds annotations to a trace: --launch does not go with it, expected --for, --out and options of "
-      "annotations\n");
+  CHECK(refusal({"--for", "rfh"}) == "regatta-annotate: --trace needs --out FILE: the trace is not written over\n");
+  CHECK(refusal({"--out", out}) == "regatta-annotate: --trace needs --for SCHEME,...: whose annotations to add\n");
+  CHECK(refusal({"--out", out, "--for", "rfh", "--launch", launch}) ==
+        "regatta-annotate: --trace adds annotations to a trace: --launch does not go with it, expected --for, --out "
+        "and options of "
+        "annotations\n");
   CHECK(refusal({"--out", out, "--for", "rfh", "--shared-values"}) ==
-        "error: --trace adds annotations to a trace: --shared-values does not go with it, expected --for, --out and "
+        "regatta-annotate: --trace adds annotations to a trace: --shared-values does not go with it, expected --for, "
+        "--out and "
         "options of annotations\n");
   CHECK(refusal({"--out", out, "--for", "register_sharing", "--reorder-registers"}) ==
-        "error: --trace adds annotations to a trace: --reorder-registers does not go with it, expected --for, --out "
+        "regatta-annotate: --trace adds annotations to a trace: --reorder-registers does not go with it, expected "
+        "--for, --out "
         "and options of annotations\n");
   CHECK_THAT(refusal({"--out", trace, "--for", "rfh"}), Contains("--trace") && Contains("--out"));
   CHECK(refusal({"--out", out, "--for", "baseline"}) ==
-        "error: --trace: '" + trace + "' has all that these schemes need; nothing can be added for them\n");
+        "regatta-annotate: --trace: '" + trace + "' has all that these schemes need; nothing can be added for them\n");
   const std::string again = "\nThis command executes the program again: regatta-annotate --launch " + launch +
                             " --out " + out + " --annotations none --for ";
-  CHECK(refusal({"--out", out, "--for", "rc"}) ==
-        "error: --trace: '" + trace + "': the scheme rc runs on another code (--warp-size 64)" + again + "rc\n");
-  CHECK(refusal({"--out", out, "--for", "rfv"}) ==
-        "error: --trace: '" + trace + "': the scheme rfv runs on another code (--max-registers 63)" + again + "rfv\n");
+  CHECK(refusal({"--out", out, "--for", "rc"}) == "regatta-annotate: --trace: '" + trace +
+                                                      "': the scheme rc runs on another code (--warp-size 64)" + again +
+                                                      "rc\n");
+  CHECK(refusal({"--out", out, "--for", "rfv"}) == "regatta-annotate: --trace: '" + trace +
+                                                       "': the scheme rfv runs on another code (--max-registers 63)" +
+                                                       again + "rfv\n");
   // The program is another one now, or not there.
   folder.write("k.ptx", head + many_values(79));
-  CHECK(refusal({"--out", out, "--for", "rfh"}) == "error: --trace: '" + trace +
+  CHECK(refusal({"--out", out, "--for", "rfh"}) == "regatta-annotate: --trace: '" + trace +
                                                        "': the code of kernel many is not what " +
                                                        folder.file("k.ptx") + " compiles to now" + again + "rfh\n");
   std::filesystem::remove(folder.file("k.ptx"));
@@ -334,7 +338,7 @@ TEST_CASE("annotations for a trace that exists: what is refused, and with which 
     writer.finish();
   }
   CHECK(refusal({"--out", out, "--for", "rfh"}) ==
-        "error: --trace: '" + trace +
+        "regatta-annotate: --trace: '" + trace +
             "' does not say which command made it, expected one of regatta-annotate: execute the program again, with "
             "--launch\n");
 }
