@@ -490,7 +490,7 @@ class PartsTest(unittest.TestCase):
             self.assertEqual(split(source), place)
 
     def test_what_regatta_sim_says(self):
-        config = '# Written by x\n[run]\nsms = 1\n\n[sm]\nwarps = 64  # warps, of the machine\nscheduler = "g#t\\"o"  # of the machine\n' \
+        config = '# Written by x\n[run]\nsms = 1\n\n[sm]\nwarps = 64  # warps, of the machine\nscheduler = "g#t\\"o"  # of the paper\n' \
             'on = true\n[a.b]\nx = -0.5  # MHz\n'
         self.assertEqual(meanings.read_config(config), {"sm.warps": (64, "warps"), "sm.scheduler": ('g#t"o', ""), "sm.on": (True, ""),
                                                      "a.b.x": (-0.5, "MHz")})

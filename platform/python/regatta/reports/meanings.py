@@ -92,7 +92,7 @@ def read_config(text: str) -> Dict[str, Knob]:
             continue
         match = _LINE.match(line)
         if match and table != "run":
-            comment = re.sub(r"(?:^|, )of the machine\b", "", match[3] or "")
+            comment = re.sub(r"(?:^|, )of the (?:machine|paper)\b", "", match[3] or "")
             found[f"{table}.{match[1]}"] = Knob(_value(match[2].strip()), comment.strip())
     return found
 
