@@ -303,10 +303,10 @@ class CompletionTest(unittest.TestCase):
     @unittest.skipUnless(shutil.which("bash"), "bash is not installed")
     def test_several_schemes_are_joined(self):
         calls = [f"COMP_WORDS=({words}); COMP_CWORD=2; COMPREPLY=(); _regatta; echo \"${{COMPREPLY[@]}}\"" for words in
-                 ("regatta-sim --scheme finereg+gree", "regatta-sim --scheme rfv+sleep")]
+                 ("regatta-sim --scheme finereg+gree", "regatta-sim --scheme rfv+sleep", "regatta-annotate --for rfv,sleep")]
         done = subprocess.run(["bash", "--norc", "-eu", "-c", "\n".join([f"source '{self.script('bash')}'", *calls])], capture_output=True,
                               text=True, timeout=600, check=False)
-        self.assertEqual((done.stdout, done.stderr), ("finereg+greener\nrfv+sleep_reg\n", ""))
+        self.assertEqual((done.stdout, done.stderr), ("finereg+greener\nrfv+sleep_reg\nrfv,sleep_reg\n", ""))
 
 
 @BUILT
