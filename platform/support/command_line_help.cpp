@@ -73,7 +73,8 @@ std::string with_default(const std::string& help, const std::string& range, cons
 std::string in_force(const Option& option) {
   const std::string value = to_text(option.get());
   if (option.origin == "default" || option.get() == option.default_value) return value;
-  return value + (option.origin == "machine" ? ", of the machine" : ", of the configuration file");
+  if (option.origin == "machine" || option.origin == "paper") return value + ", of the " + option.origin;
+  return value + ", of the configuration file";
 }
 
 std::string module_page(const std::string& module, const std::vector<const Option*>& options) {

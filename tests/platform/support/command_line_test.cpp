@@ -121,6 +121,18 @@ TEST_CASE("help is grouped by module and complete") {
   CHECK(t.line.answer() == page);
 }
 
+TEST_CASE("help names the source of a value that is not the default") {
+  Tool t;
+  const auto shown = [&](const std::string& origin) {
+    t.knobs.set("l1.mshrs", "64", origin, "");
+    CHECK_FALSE(t.parse({"--help-module", "l1"}));
+    return t.line.answer();
+  };
+  CHECK(shown("machine").find("default 64, of the machine]") != std::string::npos);
+  CHECK(shown("paper").find("default 64, of the paper]") != std::string::npos);
+  CHECK(shown("file").find("default 64, of the configuration file]") != std::string::npos);
+}
+
 TEST_CASE("help of one module, and the version") {
   Tool t;
   CHECK_FALSE(t.parse({"--help-module", "l1"}));
