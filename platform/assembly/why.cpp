@@ -56,6 +56,7 @@ struct Group {
 /// Shares of the run's cycles in which the resources of the memory were in use.
 struct Use {
   double dram = 0, l2 = 0, interconnect = 0, l1 = 0;
+  double banks = 0;  ///< of shared memory
   double most() const { return std::max({dram, l2, interconnect, l1}); }
 };
 
@@ -76,6 +77,8 @@ Use use_of(const SimulationResult& r, unsigned sms, unsigned l2_banks) {
       use.interconnect = std::max(value(group, "response_flits"), value(group, "request_flits")) / cycles / sms;
     } else if (path.size() > 3 && path.compare(path.size() - 3, 3, ".l1") == 0) {
       use.l1 += value(group, "busy_cycles") / cycles / sms;
+    } else {
+      use.banks += value(group, "shared_passes") / cycles / sms;
     }
   }
   if (channels != 0) use.dram /= cycles * channels;
@@ -203,7 +206,9 @@ void Analysis::add_lsu(const CauseKey& key, double w) {
   if (i->op_class == trace::OpClass::atomic) return atomics_.add(key, w);
   if (i->space == trace::MemorySpace::local) return local_.add(key, w);
   if (a.passes > 0 && a.lines < 1) {
-    const double conflict = excess(a.passes, a.least_passes);
+    double conflict = excess(a.passes, a.least_passes);
+    // Banks that would have time to spare without the conflicts would keep nothing waiting.
+    if (conflict > 0 && use_.banks * a.least_passes / a.passes < busy_enough) conflict = 1;
     conflicts_.add(key, w * conflict);
     lsu_.add(key, w * (1 - conflict));
     return;
