@@ -26,6 +26,8 @@ constexpr double too_many = 1.25;
 constexpr double few_warps = 0.4;
 /// Below this share of active lanes, lanes are what is lost.
 constexpr double few_lanes = 0.75;
+/// Causes that held in less than this share of the cycles are left out.
+constexpr double worth_naming = 0.01;
 /// Above this share of issues there is little but instructions to save.
 constexpr double issues_most = 0.7;
 
@@ -54,6 +56,7 @@ struct Group {
 /// Shares of the run's cycles in which the resources of the memory were in use.
 struct Use {
   double dram = 0, l2 = 0, interconnect = 0, l1 = 0;
+  double banks = 0;  ///< of shared memory
   double most() const { return std::max({dram, l2, interconnect, l1}); }
 };
 
@@ -74,6 +77,8 @@ Use use_of(const SimulationResult& r, unsigned sms, unsigned l2_banks) {
       use.interconnect = std::max(value(group, "response_flits"), value(group, "request_flits")) / cycles / sms;
     } else if (path.size() > 3 && path.compare(path.size() - 3, 3, ".l1") == 0) {
       use.l1 += value(group, "busy_cycles") / cycles / sms;
+    } else {
+      use.banks += value(group, "shared_passes") / cycles / sms;
     }
   }
   if (channels != 0) use.dram /= cycles * channels;
@@ -125,15 +130,19 @@ class Analysis {
   Line worst(const Group& group) const;
   double resident_share() const { return live_ / total_ / machine_.sm.max_warps; }
   /// Share of the cycles in which no scheduler could have issued instead.
-  double without_issues() const { return 1 - issued_all_ / total_; }
+  double without_issues() const { return surely(1 - issued_all_ / total_); }
   /// Share of the time of the pipelines of a unit in which they are in use.
   double busy(protocol::Unit unit) const;
+  /// What a share that was sampled is at most, with a certainty of about 97 %: two standard deviations more.
+  double surely(double share) const {
+    return std::min(1.0, share + 2 * std::sqrt(share * std::max(0.0, 1 - share) * squares_) / total_);
+  }
   /// `own`: what removing the cause would save of the time of the resource that it uses, at the resource's own rate.
   void tell(const std::string& name, const Group& group, const std::string& remedy, const Line& line,
             const std::string& evidence, double own = 0) {
     const auto found = held_.find(name);
     const double held = std::max(group.weight / total_, found == held_.end() ? 0 : found->second);
-    tell_bounded(name, group, remedy, line, evidence, std::min(without_issues(), std::max(held, own)));
+    tell_bounded(name, group, remedy, line, evidence, std::min(without_issues(), std::max(surely(held), own)));
   }
   /// `most`: the share of the cycles that removing the cause would save at most.
   void tell_bounded(const std::string& name, const Group& group, const std::string& remedy, const Line& line,
@@ -152,7 +161,8 @@ class Analysis {
   const trace::Reader& trace_;
   const Use use_;
   double without_warp_ = 0;  ///< schedulers that have none, while others of the SM have some
-  double total_ = 0, issued_all_ = 0, live_ = 0, lanes_ = 0, mean_lanes_ = 0, tail_warps_ = 0, tail_most_ = 0;
+  double total_ = 0, squares_ = 0, issued_all_ = 0, live_ = 0, lanes_ = 0, mean_lanes_ = 0, tail_warps_ = 0,
+         tail_most_ = 0;
   Group issued_, conflicts_, uncoalesced_, atomics_, dram_, l2_, interconnect_, l1_, latency_, local_, occupancy_,
       tail_, dependence_, storage_, lsu_, scheduler_, barrier_, icache_, branches_, fence_, divergence_;
   std::map<unsigned, Group> units_, gates_;
@@ -196,7 +206,9 @@ void Analysis::add_lsu(const CauseKey& key, double w) {
   if (i->op_class == trace::OpClass::atomic) return atomics_.add(key, w);
   if (i->space == trace::MemorySpace::local) return local_.add(key, w);
   if (a.passes > 0 && a.lines < 1) {
-    const double conflict = excess(a.passes, a.least_passes);
+    double conflict = excess(a.passes, a.least_passes);
+    // Banks that would have time to spare without the conflicts would keep nothing waiting.
+    if (conflict > 0 && use_.banks * a.least_passes / a.passes < busy_enough) conflict = 1;
     conflicts_.add(key, w * conflict);
     lsu_.add(key, w * (1 - conflict));
     return;
@@ -238,6 +250,7 @@ void Analysis::sort_samples() {
   for (const auto& [key, sum] : facts_.samples) {
     const auto w = double(sum.weight);
     total_ += w;
+    squares_ += double(sum.squares);
     live_ += double(sum.warps);
     if (key.cause == Cause::issued) issued_all_ += w;
     if (with_tail_ && key.tail && (key.cause != Cause::idle || facts_.sms > 1)) {
@@ -341,6 +354,13 @@ void Analysis::lack_warps() {
 }
 
 Analysis::Line Analysis::worst(const Group& group) const {
+  // The first of two analyses is asked for shares only.
+  if (!with_tail_ || group.weight < worth_naming * total_) {
+    Line any;
+    any.known = !group.by.empty();
+    if (any.known) any.place = group.by.begin()->first;
+    return any;
+  }
   std::map<std::string, std::pair<double, Place>> lines;
   std::map<std::string, double> most;
   double all = 0;
@@ -387,7 +407,7 @@ double Analysis::busy(protocol::Unit unit) const {
 void Analysis::tell_bounded(const std::string& name, const Group& group, const std::string& remedy, const Line& line,
                             const std::string& evidence, double most) {
   const double held = group.weight / total_;
-  if (held < 0.01) return;
+  if (held < worth_naming) return;
   WhyCause cause;
   cause.name = name;
   cause.held = held;
@@ -495,7 +515,7 @@ std::vector<WhyCause> Analysis::causes(const std::map<std::string, double>& held
                  fmt::format("at the end of a launch, in {} of the cycles, at most half of its warps are left, most "
                              "often here",
                              share(tail_)),
-                 spread.weight / total_);
+                 surely(spread.weight / total_));
   }
   if (const Line l = worst(divergence_); divergence_.weight > 0) {
     tell_bounded(
@@ -525,7 +545,7 @@ std::vector<WhyCause> Analysis::causes(const std::map<std::string, double>& held
     tell_bounded("unit_" + name, group, "without these instructions", worst(group),
                  fmt::format("instructions wait for the {} pipelines in {} of the cycles (in use: {})", name,
                              share(group), percent(used)),
-                 std::max(used, group.weight / total_));
+                 std::max(used, surely(group.weight / total_)));
   }
   tell("load_store_unit", lsu_, "with fewer accesses", worst(lsu_),
        fmt::format("the load-store unit is busy with this access in {} of the cycles", share(lsu_)));
@@ -543,7 +563,7 @@ std::vector<WhyCause> Analysis::causes(const std::map<std::string, double>& held
   if (issued_.weight > issues_most * total_) {
     tell_bounded("instructions", issued_, "with fewer instructions", worst(issued_),
                  fmt::format("the schedulers issue in {} of the cycles, most often this line", share(issued_)),
-                 issued_all_ / total_);
+                 surely(issued_all_ / total_));
   }
   std::stable_sort(causes_.begin(), causes_.end(),
                    [](const WhyCause& a, const WhyCause& b) { return a.held > b.held; });

@@ -102,6 +102,7 @@ void CauseSampler::sample(unsigned scheduler) {
   if (key.stall != Stall::none && key.stall != Stall::barrier && all_wait_for_few(warps)) key.cause = Cause::barrier;
   CauseSum& sum = samples_[key];
   sum.weight += interval_;
+  sum.squares += interval_ * interval_;
   sum.lanes += lanes * interval_;
   sum.warps += warps * interval_;
   sum.most += most_ * interval_;

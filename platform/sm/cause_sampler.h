@@ -44,7 +44,7 @@ class CauseSampler {
   std::vector<std::string> gate_names() const;
 
  private:
-  static constexpr unsigned per_interval_ = 256;  ///< samples after which they become half as frequent
+  static constexpr unsigned per_interval_ = 160;  ///< samples after which they become half as frequent
 
   void sample(unsigned scheduler);
   void find_result(CauseKey& key, const Warp& w) const;

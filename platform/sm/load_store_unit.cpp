@@ -134,16 +134,15 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
   next_line_ = 0;
   lines_.count = 0;
   d.completed = core_.now + 1;
+  unsigned passes = 0;
   if (shared != 0) {
     const unsigned banks = core_.config.shared_banks;
-    const unsigned passes =
-        d.affine_addresses && !atomic
-            ? shared_passes_affine(d.addresses.data(), shared, info.access_bytes, core_.kernel.warp_size, banks)
-            : shared_passes(d.addresses.data(), shared, info.access_bytes, core_.kernel.warp_size, banks, atomic);
+    passes = d.affine_addresses && !atomic
+                 ? shared_passes_affine(d.addresses.data(), shared, info.access_bytes, core_.kernel.warp_size, banks)
+                 : shared_passes(d.addresses.data(), shared, info.access_bytes, core_.kernel.warp_size, banks, atomic);
     if (__builtin_expect(static_cast<int>(core_.stored_values), 0) != 0) access_contents(d, shared);
     ++shared_instructions_;
     shared_passes_ += passes;
-    of_kernel_[d.traits->index].passes += passes;
     shared_conflicts_ += passes > 1 ? 1 : 0;
     shared_free_ = core_.now + passes;
     // The banks start with the first addresses. Their last pass is no earlier than the pass that generates the last
@@ -174,6 +173,7 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
   }
   AccessCounts& counts = of_kernel_[d.traits->index];
   ++counts.executions;
+  counts.passes += passes;
   counts.lanes += static_cast<unsigned>(__builtin_popcountll(d.active));
   if (d.active == 0) ++empty_instructions_;
   return true;

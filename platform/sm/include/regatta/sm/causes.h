@@ -46,12 +46,14 @@ struct CauseKey {
 
 /// Sums over the samples of a key. A sample stands for the scheduler-cycles between two samples, its weight.
 struct CauseSum {
-  std::uint64_t weight = 0;  ///< scheduler-cycles
-  std::uint64_t lanes = 0;   ///< active lanes x weight, of those that issued
-  std::uint64_t warps = 0;   ///< warps in the SM's schedulers x weight
-  std::uint64_t most = 0;    ///< most warps of the launch so far x weight
+  std::uint64_t weight = 0;   ///< scheduler-cycles
+  std::uint64_t squares = 0;  ///< of the weights, for the uncertainty of a share
+  std::uint64_t lanes = 0;    ///< active lanes x weight, of those that issued
+  std::uint64_t warps = 0;    ///< warps in the SM's schedulers x weight
+  std::uint64_t most = 0;     ///< most warps of the launch so far x weight
   void add(const CauseSum& o) {
     weight += o.weight;
+    squares += o.squares;
     lanes += o.lanes;
     warps += o.warps;
     most += o.most;
