@@ -249,6 +249,21 @@ std::vector<std::string> Simulation::Impl::without_energy() const {
   return kinds;
 }
 
+/// The knobs of the wait that has most cycles.
+std::string knobs_of_longest(const Waits& waits, const std::vector<support::StatGroup>& groups) {
+  std::uint64_t most = 0;
+  std::string knobs;
+  for (const Wait& wait : waits.all()) {
+    if (wait.of == Wait::Of::residents) continue;
+    const std::uint64_t cycles = support::StatSum(groups, {wait.statistic}).total();
+    if (cycles <= most) continue;
+    most = cycles;
+    knobs.clear();
+    for (const std::string& knob : wait.knobs) knobs += (knobs.empty() ? "" : ", ") + knob;
+  }
+  return knobs;
+}
+
 /// What the SMs saw of the causes of their cycles, summed.
 WhyFacts Simulation::Impl::why_facts() const {
   WhyFacts facts;
@@ -500,6 +515,7 @@ SimulationResult Simulation::run() {
   result.waits = waits.of(groups);
   m.scheme.report(result.scheme_report);
   WhyFacts facts = m.why_facts();
+  facts.knobs = knobs_of_longest(result.waits, groups);
   result.why = why(result, facts, m.machine, *m.trace);
   result.cause_samples = std::move(facts.samples);
   if (result.ending == Ending::completed) {

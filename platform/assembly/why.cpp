@@ -552,11 +552,13 @@ std::vector<WhyCause> Analysis::causes(const std::map<std::string, double>& held
   tell("register_storage", storage_, "with operands at once", worst(storage_),
        fmt::format("instructions wait for their operands, or results for the register storage, in {} of the cycles",
                    share(storage_)));
+  const std::string by_knobs =
+      facts_.knobs.empty() ? "" : " (knobs of the scheme's longest wait: " + facts_.knobs + ")";
   for (const auto& [number, group] : gates_) {
     const std::string name = number < facts_.gates.size() ? facts_.gates[number] : "of the scheme";
     tell("issue_gate", group, "without the gate", worst(group),
-         fmt::format("the gate {} holds warps that could issue in {} of the cycles, most often here", name,
-                     share(group)));
+         fmt::format("the gate {} holds warps that could issue in {} of the cycles, most often here{}", name,
+                     share(group), by_knobs));
   }
   tell("scheduler", scheduler_, "with another policy", Line{},
        fmt::format("the warp scheduler leaves ready warps waiting in {} of the cycles", share(scheduler_)));

@@ -20,6 +20,7 @@ struct WhyFacts {
   sm::CauseSamples samples;
   std::vector<std::vector<sm::AccessCounts>> accesses;  ///< by kernel of the trace and static instruction
   std::vector<std::string> gates;                       ///< names, by sm::CauseKey::detail
+  std::string knobs;  ///< that shorten the scheme's longest wait: "osu.entries, l1.mshrs"; empty: it counts none
   unsigned sms = 1;
 };
 

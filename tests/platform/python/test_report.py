@@ -159,6 +159,18 @@ class SectionsTest(ReportTest):
                      "Conservation laws: all hold."):
             self.assertIn(part, text)
 
+    def test_summary_has_the_first_three_causes(self):
+        causes = [{"cause": "c", "sentence": f"line {i} of k.cu: evidence {i}"} for i in range(4)]
+        self.write("a.json", run_document() | {"why": causes})
+        text = " ".join(self.page("a.json").texts)
+        for i in range(3):
+            self.assertIn(f"Why: line {i} of k.cu: evidence {i}.", text)
+        self.assertNotIn("evidence 3", text)
+        self.write("a.json", run_document() | {"why": [{"cause": "c"}]})
+        status, _, err = self.report("a.json", "--out", "p.html")
+        self.assertEqual(status, 2)
+        self.assertIn("why[0]", err)
+
     def test_a_failed_check_is_said_first(self):
         self.write("a.json", run_document(ending="value_mismatch", fault="SM 0 register R2") | {
             "checks": {"operands_checked": 5, "mismatches": 1}})

@@ -59,6 +59,8 @@ def check(document: Dict[str, Any], path: str) -> None:
         c.key(c.kind(event, f"energy.by_event[{i}]", dict), "nj", f"energy.by_event[{i}]", float)
     for module, group in document["stats"].items():
         c.kind(group, f"stats.{module}", dict)
+    for i, cause in enumerate(c.kind(document.get("why", []), "why", list)):
+        c.key(c.kind(cause, f"why[{i}]", dict), "sentence", f"why[{i}]", str)
     for i, entry in enumerate(c.kind(document.get("cpi_lines", []), "cpi_lines", list)):
         _lines(c, c.kind(entry, f"cpi_lines[{i}]", dict), f"cpi_lines[{i}]")
 

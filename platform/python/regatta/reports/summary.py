@@ -71,7 +71,7 @@ def verdict(r: Data) -> List[str]:
     found.append(f"Its schedulers issued in {issued} of their cycles" +
                  ("." if not waits else f"; the largest loss is {reason_in_words(waits[0][0])} "
                                         f"({share(waits[0][1], r.scheduler_cycles)})."))
-    return found
+    return found + [f"Why: {cause['sentence']}." for cause in d.get("why", [])[:3]]
 
 
 def _cards(r: Data) -> List[Dict[str, Any]]:
