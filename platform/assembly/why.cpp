@@ -560,8 +560,10 @@ std::vector<WhyCause> Analysis::causes(const std::map<std::string, double>& held
          fmt::format("the gate {} holds warps that could issue in {} of the cycles, most often here{}", name,
                      share(group), by_knobs));
   }
-  tell("scheduler", scheduler_, "with another policy", Line{},
-       fmt::format("the warp scheduler leaves ready warps waiting in {} of the cycles", share(scheduler_)));
+  tell("scheduler", scheduler_, "without that", Line{},
+       fmt::format("ready warps wait in {} of the cycles because of the scheduling policy or the interval of issues "
+                   "({} cycle{})",
+                   share(scheduler_), machine_.sm.issue_interval, machine_.sm.issue_interval == 1 ? "" : "s"));
   if (issued_.weight > issues_most * total_) {
     tell_bounded("instructions", issued_, "with fewer instructions", worst(issued_),
                  fmt::format("the schedulers issue in {} of the cycles, most often this line", share(issued_)),

@@ -206,7 +206,7 @@ void CauseSampler::find_late_warp(CauseKey& key, const Warp& w) const {
     key.victim = key.culprit = d->traits->index;
   }
   for (const Warp& other : core_.warps) {
-    if (!other.resident || other.info.cta != w.info.cta || other.at_barrier || other.exited) continue;
+    if (!other.resident || other.waiting || other.info.cta != w.info.cta || other.at_barrier || other.exited) continue;
     key.culprit = front_end_.next_of_program(other);
     return;
   }

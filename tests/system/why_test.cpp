@@ -4,6 +4,7 @@
 // one, at the line that causes it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -452,4 +453,46 @@ TEST_CASE("why: the planted slowdowns on a machine with an L1 for data and colle
   CHECK(missed == std::set<std::string>{"a chain of pointers", "a chain of results of long latency",
                                         "a small operand staging unit of RegLess", "reductions on one word",
                                         "wide loads from the L2"});
+}
+
+TEST_CASE("why: the summary ends with the reasons, and the table of lines names the culprit") {
+  const std::vector<Plant> all = plants();
+  const Plant& p = all.at(1);
+  REQUIRE(p.name == "loads from one bank, 32 lanes");
+  const Folder folder;
+  const std::string ptx = ptx_of(p);
+  folder.write("k.ptx", ptx);
+  const std::string launch = folder.write("launch.toml", launch_of(p));
+  REQUIRE(test::run_process({REGATTA_ANNOTATE, "--launch", launch, "--out", folder.file("k.rgt")}).status == 0);
+  const auto r =
+      test::run_process({REGATTA_SIM, folder.file("k.rgt"), "--cpi-lines", "--stats", folder.file("s.json")});
+  REQUIRE(r.status == 0);
+  const auto stats = nlohmann::json::parse(folder.read("s.json"));
+  const std::string first = "\nwhy: " + stats.at("why").at(0).at("sentence").get<std::string>() + "\n";
+  const std::size_t at = r.out.find(first);
+  REQUIRE(at != std::string::npos);
+  CHECK(r.out.find("\nwhy: ") == at);
+  // Nothing but reasons until the host's time.
+  std::istringstream rest(r.out.substr(at + 1));
+  std::string line;
+  unsigned reasons = 0;
+  while (std::getline(rest, line) && line.rfind("why: ", 0) == 0) ++reasons;
+  CHECK(reasons >= 1);
+  CHECK(reasons <= 3);
+  CHECK(line.rfind("host: ", 0) == 0);
+  // The addition waits for the load.
+  const auto line_of = [&](const std::string& text) {
+    return std::count(ptx.begin(), ptx.begin() + static_cast<std::ptrdiff_t>(ptx.find(text)), '\n') + 1;
+  };
+  const std::string load = fmt::format("{}:{}", folder.file("k.ptx"), line_of("ld.shared.u32"));
+  const std::string addition = fmt::format("{}:{}", folder.file("k.ptx"), line_of("add.u32 %r8"));
+  CHECK(stats.at("why").at(0).at("source") == load);
+  bool found = false;
+  for (const auto& row : stats.at("cpi_lines").at(0).at("lines")) {
+    if (row.at("source") != addition) continue;
+    found = true;
+    CHECK(row.at("because_of") == load);
+  }
+  CHECK(found);
+  CHECK(r.out.find("because of") != std::string::npos);
 }

@@ -159,6 +159,14 @@ class SectionsTest(ReportTest):
                      "Conservation laws: all hold."):
             self.assertIn(part, text)
 
+    def test_a_line_names_the_line_that_it_waits_for(self):
+        d = run_document()
+        d["cpi_lines"][0]["lines"][1]["because_of"] = "k.cu:2"
+        self.write("a.json", d)
+        found = self.page("a.json", "--listing", "k.lst")
+        self.assertEqual(found.tables["slowest-0"][1], ["k.cu:3", "56.7 %", "170", "80", "waits for memory, because of k.cu:2", "y = load(x);"])
+        self.assertIn("most of all waits for memory, because of k.cu:2.", " ".join(found.texts))
+
     def test_summary_has_the_first_three_causes(self):
         causes = [{"cause": "c", "sentence": f"line {i} of k.cu: evidence {i}"} for i in range(4)]
         self.write("a.json", run_document() | {"why": causes})

@@ -104,6 +104,11 @@ class Data:
         rows = [(source, dict(c)) for source, c in total.items()]
         return sorted(rows, key=lambda r: (-sum(r[1].values()), r[0]))
 
+    def culprits(self) -> Dict[str, str]:
+        """By source line, the other line that its waits are mostly due to, where there is one."""
+        return {str(line["source"]): str(line["because_of"]) for entry in self.document.get("cpi_lines", [])
+                for line in entry["lines"] if "because_of" in line}
+
     def energy(self) -> List[Tuple[str, float]]:
         """Structures and their nJ, the largest first."""
         by: Dict[str, float] = self.document["energy"].get("by_structure", {})

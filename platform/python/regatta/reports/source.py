@@ -168,15 +168,21 @@ def _run(r: Data, files: _Files) -> Dict[str, Any]:
     if not lines:
         return {"verdict": [], "rows": []}
     largest = sum(lines[0][1].values())
+    culprits = r.culprits()
+
+    def waits_of(source: str, reasons: Dict[str, int]) -> str:
+        waits, culprit = most_waits(reasons), culprits.get(source)
+        return f"{waits}, because of {files.short.get(culprit, culprit)}" if waits and culprit else waits
+
     rows = []
     for source, reasons in lines[:200]:
         cycles, (file, line) = sum(reasons.values()), files.place(source)
         text = _line_text(files, file, line)
         rows.append([{"text": files.short[source], "href": "#source-panes", "line": f"{file}:{line}"},
                      {"text": share(cycles, r.scheduler_cycles), "value": cycles, "heat": cycles / largest if largest else 0.0},
-                     cycles, reasons.get("issued", 0), most_waits(reasons), {"text": text, "code": True}])
+                     cycles, reasons.get("issued", 0), waits_of(source, reasons), {"text": text, "code": True}])
     source, reasons = lines[0]
-    waits = most_waits(reasons)
+    waits = waits_of(source, reasons)
     half, n = 0, 0
     for _, by in lines:
         if 2 * half >= r.scheduler_cycles:
