@@ -170,7 +170,8 @@ TEST_CASE("variants: the scheme's parts choose, --variant overrides") {
   CHECK(refused({"--machine", "hd7770"}) ==
         "regatta-sim: kernel many was traced with warps of 32 lanes, this machine's have 64 (sm.lanes): annotate it "
         "with --warp-size 64\nThe trace has such a code: run it with --variant lanes_64\n");
-  CHECK_THAT(refused({"--scheme", "rc"}), Contains("\nThe trace has such a code: run it with --variant plain\n"));
+  CHECK_THAT(refused({"--scheme", "rc", "--machine", "gtx980"}),
+             Contains("\nThe trace has such a code: run it with --variant plain\n"));
   CHECK_THAT(refused({"--machine", "gtx480"}),
              Contains("\nThe trace has such a code: run it with --variant registers_63\n"));
   // One code alone: no variant is named.
