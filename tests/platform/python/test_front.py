@@ -194,7 +194,9 @@ class ToolsTest(unittest.TestCase):
         return subprocess.run([str(BIN / words[0]), *words[1:]], capture_output=True, text=True, timeout=600, check=False, **settings)
 
     def test_every_program_says_its_version_alike(self):
-        found = sorted(p.name for p in BIN.glob("regatta*") if p.name not in ("regatta-bench", "regatta-registers", "regatta-hardware"))
+        # Programs of our own work, which are not installed.
+        ours = ("regatta-bench", "regatta-registers", "regatta-hardware")
+        found = sorted(p.name for p in BIN.glob("regatta*") if p.name not in ours and not p.name.startswith("regatta_bench"))
         self.assertEqual(found, sorted(["regatta", *(f"regatta-{tool}" for tool in programs.TOOLS)]))
         for name in found:
             done = self.run_tool(name, "--version")
