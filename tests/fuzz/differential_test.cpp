@@ -2,6 +2,7 @@
 //
 // A few hundred of the differential fuzzer's programs, and proof that it sees faults.
 #include <regatta/test/catch.h>
+#include <regatta/test/patience.h>
 
 #include <set>
 
@@ -17,7 +18,7 @@ namespace {
 
 void check_programs(std::uint64_t first, std::uint64_t count) {
   Totals totals;
-  Watchdog watchdog("nothing", std::chrono::seconds(60));
+  Watchdog watchdog("nothing", std::chrono::seconds(60 * patience));
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     watchdog.restart("the program of seed " + std::to_string(seed));
     const std::string difference = compare(generate(seed), &totals);

@@ -2,6 +2,7 @@
 //
 // What fuzzing found, minimised: each file of findings/<target>/ once more.
 #include <regatta/test/catch.h>
+#include <regatta/test/patience.h>
 
 #include <algorithm>
 #include <chrono>
@@ -24,7 +25,7 @@ void check_findings(const std::string& target, const std::function<void(const st
   for (const auto& entry : fs::directory_iterator(fs::path(REGATTA_FINDINGS) / target)) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   REQUIRE_FALSE(files.empty());
-  Watchdog watchdog(target, std::chrono::seconds(60));
+  Watchdog watchdog(target, std::chrono::seconds(60 * patience));
   for (const fs::path& file : files) {
     INFO(file.string());
     watchdog.restart(file.string());

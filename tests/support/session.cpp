@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.h"
 
+#include <regatta/test/patience.h>
+
 #if __has_include(<catch2/catch_session.hpp>)
 #include <catch2/catch_session.hpp>
 #else
@@ -24,7 +26,7 @@ namespace regatta::test {
 
 namespace {
 
-constexpr unsigned seconds_per_case = 600;
+constexpr unsigned seconds_per_case = 600 * regatta::test::patience;
 
 /// A name as Catch2's specifications have it.
 std::string escaped(const std::string& name) {

@@ -32,7 +32,7 @@ std::string sample(const Folder& folder, const std::string& launch, const Argume
 /// Runs a program on a file; its exit status.
 int status_of(const std::vector<std::string>& command) {
   ProcessOptions options;
-  options.timeout_seconds = 60;
+  options.timeout_seconds = 60 * regatta::test::patience;
   const ProcessResult r = run_process(command, options);
   INFO(r.err);
   CHECK(r.signal == 0);

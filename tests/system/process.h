@@ -3,6 +3,8 @@
 // Programs as a user or a script calls them: arguments in; status, standard output and standard error out.
 #pragma once
 
+#include <regatta/test/patience.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,9 +26,9 @@ struct ProcessOptions {
   /// Sent this long after the start, handler or not; 0: none.
   int kill_signal = 0;
   std::uint64_t kill_after_us = 0;
-  std::uint64_t file_bytes = 0;    ///< that a file may have at most; 0: no limit
-  std::uint64_t memory_bytes = 0;  ///< of addresses that it may have at most; 0: no limit
-  unsigned timeout_seconds = 100;  ///< after which the program is killed (signal 9)
+  std::uint64_t file_bytes = 0;               ///< that a file may have at most; 0: no limit
+  std::uint64_t memory_bytes = 0;             ///< of addresses that it may have at most; 0: no limit
+  unsigned timeout_seconds = 100 * patience;  ///< after which the program is killed (signal 9)
 };
 
 /// Runs a program without a shell and without standard input, and waits for its end.

@@ -184,7 +184,7 @@ TEST_CASE("damaged files: the program's exit status is 0 or 2, with a message") 
     if (!is_small(damaged, folder.file("tiny.toml"))) continue;
     const std::string path = folder.write("tiny.toml", damaged);
     ProcessOptions options;
-    options.timeout_seconds = 30;
+    options.timeout_seconds = 30 * regatta::test::patience;
     const ProcessResult r = run_process({REGATTA_ANNOTATE, "--launch", path, "--max-instructions", "5000"}, options);
     INFO(r.err);
     REQUIRE(r.signal == 0);
