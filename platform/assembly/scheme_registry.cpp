@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "scheme_parts.h"
+
 namespace regatta::assembly {
 
 namespace {
@@ -107,7 +109,13 @@ class CombinedScheme : public Scheme {
   const std::vector<Scheme*> layers_;
 };
 
-std::vector<std::string> split(const std::string& name) {
+Claim claim_of(const Scheme& scheme, const Takings& takings) {
+  return Claim{scheme.name(), takings, scheme.held_by_ctas()};
+}
+
+}  // namespace
+
+std::vector<std::string> scheme_parts(const std::string& name) {
   std::vector<std::string> parts;
   std::size_t from = 0;
   for (std::size_t plus = 0; (plus = name.find('+', from)) != std::string::npos; from = plus + 1) {
@@ -116,12 +124,6 @@ std::vector<std::string> split(const std::string& name) {
   parts.push_back(name.substr(from));
   return parts;
 }
-
-Claim claim_of(const Scheme& scheme, const Takings& takings) {
-  return Claim{scheme.name(), takings, scheme.held_by_ctas()};
-}
-
-}  // namespace
 
 SchemeRegistry SchemeRegistry::with_baseline() {
   SchemeRegistry registry;
@@ -139,7 +141,7 @@ void SchemeRegistry::add(std::unique_ptr<Scheme> scheme) {
 
 bool SchemeRegistry::is_own(const std::string& name) const {
   const auto end = schemes_.begin() + static_cast<std::ptrdiff_t>(own_);
-  const std::vector<std::string> parts = split(name);
+  const std::vector<std::string> parts = scheme_parts(name);
   return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
     return std::any_of(schemes_.begin(), end, [&part](const auto& scheme) { return scheme->name() == part; });
   });
@@ -170,7 +172,7 @@ Scheme& SchemeRegistry::combine(const std::string& name) const {
   };
   std::vector<Part> parts;
   std::vector<Claim> claims;
-  for (const std::string& one : split(name)) {
+  for (const std::string& one : scheme_parts(name)) {
     Scheme& scheme = get(one);
     const std::optional<Takings> takings = scheme.takings();
     if (!takings) {

@@ -250,7 +250,7 @@ std::vector<std::string> Simulation::Impl::without_energy() const {
 }
 
 /// The knobs of the wait that has most cycles.
-std::string knobs_of_longest(const Waits& waits, const std::vector<support::StatGroup>& groups) {
+static std::string knobs_of_longest(const Waits& waits, const std::vector<support::StatGroup>& groups) {
   std::uint64_t most = 0;
   std::string knobs;
   for (const Wait& wait : waits.all()) {

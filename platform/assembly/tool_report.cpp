@@ -16,6 +16,7 @@ namespace {
 
 /// "1 of 16 SMs of gtx980; L2 and DRAM bandwidth are scaled to it"
 std::string simulated_part(const ToolOptions& o, const MachineConfig& machine) {
+  if (machine.sms == 1) return "the only SM of " + o.machine;
   if (o.sms == machine.sms) return fmt::format("all {} SMs of {}", o.sms, o.machine);
   return fmt::format("{} of {} SMs of {}; L2 and DRAM bandwidth are scaled to {}", o.sms, machine.sms, o.machine,
                      o.sms == 1 ? "it" : "them");

@@ -9,23 +9,13 @@
 #include <optional>
 #include <vector>
 
+#include "scheme_parts.h"
+
 namespace regatta::assembly {
 
 namespace {
 
 using trace::Making;
-
-std::vector<std::string> parts_of(const std::string& scheme) {
-  std::vector<std::string> parts(1);
-  for (const char c : scheme) {
-    if (c == '+') {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
 
 bool has(const std::vector<std::string>& all, const std::string& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
@@ -74,10 +64,10 @@ Making making_of(const trace::Reader& trace) {
 
 /// The part of a scheme that runs on a code of its own or needs an annotation; "" if none does.
 std::string needy_part(const std::string& scheme) {
-  for (const std::string& part : parts_of(scheme)) {
+  for (const std::string& part : scheme_parts(scheme)) {
     if (trace::code_of_scheme(part) != nullptr) return part;
   }
-  for (const std::string& part : parts_of(scheme)) {
+  for (const std::string& part : scheme_parts(scheme)) {
     if (trace::annotation_of_scheme(part)) return part;
   }
   return "";
@@ -103,7 +93,7 @@ std::unique_ptr<const trace::Reader> open_variant(const std::string& path, const
   if (!asked.empty()) return open(asked);
   std::unique_ptr<const trace::Reader> first = open(trace::plain_variant);
   std::string chosen = trace::plain_variant, by;
-  for (const std::string& part : parts_of(scheme)) {
+  for (const std::string& part : scheme_parts(scheme)) {
     for (const trace::Reader::VariantEntry& v : first->variants()) {
       if (!has(v.variant.schemes, part) || v.variant.name == chosen) continue;
       if (!by.empty()) {

@@ -205,7 +205,7 @@ TEST_CASE("the summary says what was simulated") {
   said = bench.said({"--scheme", "rfh", "--machine", "gtx980"});
   CHECK(has(said, "k.rgt on gtx980, scheme rfh\n1 of 16 SMs"));
   said = bench.said({"--scheme", "wir", "--machine", "gtx980", "--machine.sms", "1"});
-  CHECK(has(said, "k.rgt on gtx980, scheme wir (wir is published on gtx480)\nall 1 SMs of gtx980\n\n"));
+  CHECK(has(said, "k.rgt on gtx980, scheme wir (wir is published on gtx480)\nthe only SM of gtx980\n\n"));
   said = bench.said({"--scheme", "register_sharing", "--sms", "13"});
   CHECK(has(said,
             "k.rgt on fermi_sharing, scheme register_sharing, as published (Jatala, thesis, chapter 2): "
