@@ -10,6 +10,7 @@
 #include <regatta/support/clock_domain.h>
 #include <regatta/support/small_divisor.h>
 
+#include "in_place_array.h"
 #include "shard_bank.h"
 
 #include <array>
@@ -55,11 +56,11 @@ class OsuShard final : public sc_core::sc_module,
   /// Cycles of work before a write.
   std::uint64_t backlog(const protocol::WarpAccess& access, unsigned warp, const sc_core::sc_time& delay) {
     const std::uint64_t now = clock_.now();
-    return home_of(warp, access.reg.value()).module->backlog(now, now + cycles(delay));
+    return home_of(warp, access.reg.value()).module.backlog(now, now + cycles(delay));
   }
 
   void connect_below(BackingStore& below) { below_ = &below; }
-  OsuBank& bank_module(unsigned bank) { return *banks_.at(bank).module; }
+  OsuBank& bank_module(unsigned bank) { return banks_[bank].module; }
   void kernel_started(unsigned registers_per_warp);
   void warp_started(protocol::WarpSlot warp);
   void warp_finished(protocol::WarpSlot warp);
@@ -103,7 +104,7 @@ class OsuShard final : public sc_core::sc_module,
   // Lines (shard.cpp).
   /// Whether a line of the bank could be taken; a dirty one takes a place of `room` in the write-back buffer.
   static bool has_line(const ShardBank& b, unsigned& room, std::uint64_t now) {
-    const BankList from = b.module->next_list(now, room != 0);
+    const BankList from = b.module.next_list(now, room != 0);
     if (from == BankList::dirty) --room;
     return from != BankList::owned;
   }
@@ -112,11 +113,11 @@ class OsuShard final : public sc_core::sc_module,
   void own(ShardBank& b, std::uint16_t line);
   /// The line came into a list.
   void listed(const ShardBank& b, std::uint16_t line) const {
-    if (refused_) tell(b.module->line(line).available_at);
+    if (refused_) tell(b.module.line(line).available_at);
   }
   void release(ShardBank& b, std::uint16_t line, LastUse fate, std::uint64_t at);
   void settle(ShardBank& b, std::uint16_t line, std::uint64_t at) {
-    const LineUse& u = b.uses[line];
+    const LineUse& u = b.module.use(line);
     if (u.fate != LastUse::none && u.reads == 0 && u.writes == 0 && u.state == State::owned)
       release(b, line, u.fate, at);
   }
@@ -184,7 +185,7 @@ class OsuShard final : public sc_core::sc_module,
   unsigned registers_ = 0;  ///< per warp
   unsigned warps_;          ///< of this shard
   std::size_t bytes_;       ///< of a warp register
-  std::vector<ShardBank> banks_;
+  InPlaceArray<ShardBank> banks_;
   std::vector<protocol::GeneralRegisters> owned_;   ///< per warp: registers whose lines are owned
   std::vector<protocol::GeneralRegisters> backed_;  ///< per warp: registers that memory has a copy of, current or not
   /// Why a warp was refused last, for whom nothing has changed while `changes` is the same: until when.

@@ -5,28 +5,15 @@
 
 #include <regatta/protocol/payload.h>
 #include <regatta/regless/osu_bank.h>
-#include <regatta/regless/staging_unit.h>
 
 #include "fixed_queue.h"
 
 #include <cstdint>
-#include <memory>
 #include <tlm>
-#include <vector>
 
 namespace regatta::models {
 
-/// Whose a line is, what is outstanding at it, and what becomes of it then.
-struct alignas(8) LineUse {
-  /// owned by a region; filling: the same, and the value is on its way; dropped: it is, and its warp has ended.
-  enum class State : std::uint8_t { listed, owned, filling, dropped };
-
-  State state = State::listed;
-  LastUse fate = LastUse::none;        ///< when no access is outstanding
-  std::uint8_t reads = 0, writes = 0;  ///< outstanding
-  std::uint8_t readout = 0;  ///< place of the write-back buffer, plus 1, whose value is still to be read out of here
-};
-
+/// A bank, and what waits for it.
 struct alignas(64) ShardBank {
   /// A request of the capacity manager.
   struct Request {
@@ -45,20 +32,14 @@ struct alignas(64) ShardBank {
   };
 
   ShardBank(const sc_core::sc_module_name& name, unsigned number, const OsuBankConfig& config, unsigned buffer)
-      : module(std::make_unique<OsuBank>(name, config)),
-        index(number),
-        uses(config.lines),
-        requests(config.lines),
-        fills(config.lines),
-        readouts(buffer) {}
+      : requests(config.lines), fills(config.lines), index(number), readouts(buffer), module(name, config) {}
 
-  std::unique_ptr<OsuBank> module;
-  unsigned index;             ///< among the banks of the shard
-  std::vector<LineUse> uses;  ///< by line
-  // What waits for a port that no instruction uses.
+  // What waits for a port that no instruction uses; whether it does is seen in one line of the host's cache.
   FixedQueue<Request> requests;  ///< one place per line (section 5.1)
   FixedQueue<Fill> fills;
+  unsigned index;                     ///< among the banks of the shard
   FixedQueue<std::uint8_t> readouts;  ///< places of the write-back buffer whose values are still in their lines
+  OsuBank module;
 };
 
 }  // namespace regatta::models

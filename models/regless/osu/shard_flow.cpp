@@ -45,22 +45,22 @@ void OsuShard::work() {
     const auto index = static_cast<unsigned>(__builtin_ctzll(m));
     ShardBank& b = banks_[index];
     if (!b.requests.empty() && !is_stalled(index) && b.requests.front().since < now - 1 &&
-        b.module->is_spare(SlotPorts::tag, now)) {
+        b.module.is_spare(SlotPorts::tag, now)) {
       const Served served = serve_request(b, now);
       if (served == Served::done) {
         b.requests.pop();
-        b.module->use_spare_tag();
+        b.module.use_spare_tag();
       } else if (served == Served::stalled) {
         stalled_ |= std::uint64_t{1} << index;
         ++stalled_requests_;
         look_again_ = std::min(look_again_, next_line(b, now));
       }
     }
-    if (b.module->is_spare(SlotPorts::data, now)) {
+    if (b.module.is_spare(SlotPorts::data, now)) {
       if (!b.fills.empty() && b.fills.front().ready < now) {
         serve_fill(b, now);
       } else if (!b.readouts.empty()) {
-        b.module->read_out();
+        b.module.read_out();
         leave(b, buffer_[b.readouts.front()].line);
       }
     }
@@ -84,7 +84,7 @@ OsuShard::Served OsuShard::serve_invalidate(ShardBank& b, const Request& r, std:
   const unsigned reg = r.reg.value();
   const bool backed = protocol::contains(backed_[w], reg);
   if (backed && !has_request_room()) return Served::stalled;
-  const std::uint16_t line = b.module->look_up(w, reg);
+  const std::uint16_t line = b.module.look_up(w, reg);
   if (line != no_line) {
     drop(b, line, now + 1);
     came_free();
@@ -106,7 +106,7 @@ void OsuShard::send_invalidation(unsigned warp, unsigned reg, std::uint64_t now)
 }
 
 OsuShard::Served OsuShard::serve_preload(ShardBank& b, const Request& r, std::uint64_t now) {
-  OsuBank& bank = *b.module;
+  OsuBank& bank = b.module;
   const unsigned w = local(r.warp);
   const unsigned reg = r.reg.value();
   const bool last = r.kind == Request::Kind::last_preload;
@@ -128,7 +128,7 @@ OsuShard::Served OsuShard::serve_preload(ShardBank& b, const Request& r, std::ui
       return Served::stalled;
     }
     if (backed) {
-      b.uses[line].state = State::filling;
+      b.module.use(line).state = State::filling;
       bank.mark(line, last, false, now);
       if (last) protocol::remove(backed_[w], reg);
       const auto [payload, access] = message(w, reg, AccessClass::register_read);
@@ -166,21 +166,21 @@ std::uint16_t OsuShard::fill_from_buffer(ShardBank& b, unsigned warp, unsigned r
   const unsigned before = buffered_;
   const std::uint16_t line = allocate(b, warp, reg, now);
   if (!sent && buffered_ == before) ++freed_;  // the line needed no place
-  b.module->fill(line, value.get_data_ptr(), now);
-  if (b.uses[line].readout != 0) {
-    b.module->book_read_out(now, now);
+  b.module.fill(line, value.get_data_ptr(), now);
+  if (b.module.use(line).readout != 0) {
+    b.module.book_read_out(now, now);
     leave(b, line);
   }
   value.release();
-  b.module->mark(line, !sent, true, now);
+  b.module.mark(line, !sent, true, now);
   ++buffer_hits_;
   return line;
 }
 
 void OsuShard::serve_fill(ShardBank& b, std::uint64_t now) {
-  OsuBank& bank = *b.module;
+  OsuBank& bank = b.module;
   const ShardBank::Fill f = b.fills.front();
-  LineUse& u = b.uses[f.line];
+  LineUse& u = b.module.use(f.line);
   if (u.readout != 0) {  // what was there before goes first, and takes this cycle
     bank.read_out();
     leave(b, f.line);
@@ -219,9 +219,9 @@ void OsuShard::serve_fill(ShardBank& b, std::uint64_t now) {
 void OsuShard::to_buffer(ShardBank& b, const OsuBankAccess::Allocation& taken, std::uint64_t now) {
   unsigned place = 0;
   while (buffer_[place].state != Buffered::State::free) ++place;
-  LineUse& u = b.uses[taken.line];
+  LineUse& u = b.module.use(taken.line);
   if (u.readout != 0) {
-    b.module->read_out();
+    b.module.read_out();
     leave(b, taken.line);
   }
   Buffered& p = buffer_[place];
@@ -231,7 +231,7 @@ void OsuShard::to_buffer(ShardBank& b, const OsuBankAccess::Allocation& taken, s
   p.bank = static_cast<std::uint16_t>(b.index);
   p.line = taken.line;
   p.payload = message(taken.warp, taken.reg, AccessClass::register_write).payload;
-  trace::copy_value(p.payload->get_data_ptr(), b.module->value(taken.line), bytes_);
+  trace::copy_value(p.payload->get_data_ptr(), b.module.value(taken.line), bytes_);
   ++buffered_;
   buffer_max_ = std::max<std::uint64_t>(buffer_max_, buffered_);
   u.readout = static_cast<std::uint8_t>(place + 1);
@@ -242,7 +242,7 @@ void OsuShard::to_buffer(ShardBank& b, const OsuBankAccess::Allocation& taken, s
 
 // The bank's cycle was used for the read-out: the value is in the buffer and may leave.
 void OsuShard::leave(ShardBank& b, std::uint16_t line) {
-  LineUse& u = b.uses[line];
+  LineUse& u = b.module.use(line);
   const auto place = static_cast<std::uint8_t>(u.readout - 1);
   u.readout = 0;
   b.readouts.remove_if([&](std::uint8_t p) { return p == place; });
@@ -280,7 +280,7 @@ bool OsuShard::cancel(unsigned place) {
   Buffered& p = buffer_[place];
   if (p.state == Buffered::State::sent) return false;
   if (p.state == Buffered::State::in_line) {
-    banks_[p.bank].uses[p.line].readout = 0;
+    banks_[p.bank].module.use(p.line).readout = 0;
     banks_[p.bank].readouts.remove_if([&](std::uint8_t q) { return q == place; });
   } else {
     outgoing_.remove_if([&](const Outgoing& o) { return o.place == place; });

@@ -17,7 +17,7 @@ bool OsuShard::can_issue(const protocol::DynamicInstruction& d) const {
   if (t.write_count != 1) return finds_lines(t, w, now);
   const unsigned r = t.writes[0].value();
   const ShardBank& b = home_of(w, r);
-  if (b.module->look_up(w, r) != no_line) return true;
+  if (b.module.look_up(w, r) != no_line) return true;
   unsigned room = buffer_room(now);
   return has_line(b, room, now) || refuse(w, std::uint64_t{1} << b.index, now);
 }
@@ -29,10 +29,10 @@ bool OsuShard::finds_lines(const protocol::InstructionTraits& t, unsigned w, std
   for (unsigned i = 0; i < t.write_count; ++i) {
     const unsigned r = t.writes[i].value();
     const ShardBank& b = home_of(w, r);
-    const std::uint16_t line = b.module->look_up(w, r);
+    const std::uint16_t line = b.module.look_up(w, r);
     const std::uint64_t bit = std::uint64_t{1} << b.index;
     if (line != no_line) {
-      if (b.uses[line].state == State::listed) listed |= bit;
+      if (b.module.use(line).state == State::listed) listed |= bit;
       continue;
     }
     if ((wanted & bit) != 0) return finds_lines_together(t, w, now);
@@ -50,7 +50,7 @@ bool OsuShard::finds_lines_together(const protocol::InstructionTraits& t, unsign
   std::uint64_t banks = 0;
   for (unsigned i = 0; i < t.write_count; ++i) {
     const ShardBank& b = home_of(w, t.writes[i].value());
-    if (b.module->look_up(w, t.writes[i].value()) != no_line) continue;
+    if (b.module.look_up(w, t.writes[i].value()) != no_line) continue;
     ++wanted[b.index];
     banks |= std::uint64_t{1} << b.index;
   }
@@ -64,8 +64,8 @@ bool OsuShard::finds_lines_together(const protocol::InstructionTraits& t, unsign
     const ShardBank& b = bank(m);
     unsigned missing = wanted[b.index];
     for (const BankList list : {BankList::free, BankList::clean, BankList::dirty}) {
-      for (std::uint16_t line = 0; line < b.module->lines(); ++line) {
-        const OsuLine& l = b.module->line(line);
+      for (std::uint16_t line = 0; line < b.module.lines(); ++line) {
+        const OsuLine& l = b.module.line(line);
         if (l.list != list || l.available_at > now) continue;
         if (missing == 0 || (list != BankList::free && is_destination(l))) continue;
         if (list == BankList::dirty && room == 0) break;
@@ -85,7 +85,7 @@ bool OsuShard::refuse(unsigned w, std::uint64_t banks, std::uint64_t now) const 
   refused_ = true;
   refused_last_ = now;
   std::uint64_t changes = places_freed_;
-  for (std::uint64_t m = banks; m != 0; m &= m - 1) changes += bank(m).module->lines_listed();
+  for (std::uint64_t m = banks; m != 0; m &= m - 1) changes += bank(m).module.lines_listed();
   Refusal& last = last_refusal_[w];
   if (last.banks != banks || last.changes != changes || last.until <= now) {
     last = Refusal{banks, changes, never};
@@ -97,7 +97,7 @@ bool OsuShard::refuse(unsigned w, std::uint64_t banks, std::uint64_t now) const 
 
 /// The next cycle in which more lines of the bank may be had than now, by what is known now.
 std::uint64_t OsuShard::next_line(const ShardBank& b, std::uint64_t now) const {
-  const std::uint64_t next = b.module->next_available(now);
+  const std::uint64_t next = b.module.next_available(now);
   return freed_at_ == now ? std::min(next, now + 1) : next;
 }
 

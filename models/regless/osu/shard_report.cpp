@@ -11,18 +11,18 @@ namespace regatta::models {
 
 std::string OsuShard::check() const {
   for (const ShardBank& b : banks_) {
-    const std::string wrong = b.module->check();
+    const std::string wrong = b.module.check();
     if (!wrong.empty()) return "bank " + std::to_string(b.index) + ": " + wrong;
     if (b.fills.size() > lines_per_bank_) return "more fills than lines";
-    for (std::uint16_t i = 0; i < b.module->lines(); ++i) {
-      const OsuLine& l = b.module->line(i);
-      const LineUse& u = b.uses[i];
+    for (std::uint16_t i = 0; i < b.module.lines(); ++i) {
+      const OsuLine& l = b.module.line(i);
+      const LineUse& u = b.module.use(i);
       const bool is_listed = l.list != BankList::owned;
       const std::string line = "bank " + std::to_string(b.index) + " line " + std::to_string(i) + " (warp " +
                                std::to_string(l.warp) + " register " + std::to_string(l.reg) + ")";
       if ((u.state == State::listed) != is_listed) return line + ": its bank does not know whether a region owns it";
       if (l.list == BankList::free || u.state == State::dropped) continue;
-      if (!b.module->is_tagged(i)) return line + " is not what its tag leads to";
+      if (!b.module.is_tagged(i)) return line + " is not what its tag leads to";
       if (bank_of(l.warp, l.reg) != b.index) return line + " is in a bank that is not its register's";
       if (protocol::contains(owned_[l.warp], l.reg) == is_listed)
         return line + ": its warp does not know whether it owns it";
@@ -82,7 +82,7 @@ void Osu::register_energy(support::EnergyGroup& g) {
 }
 
 void OsuShard::register_energy(support::EnergyGroup& g) {
-  for (const ShardBank& b : banks_) b.module->add_energy(g, config_.geometry(space_));
+  for (const ShardBank& b : banks_) b.module.add_energy(g, config_.geometry(space_));
 }
 
 }  // namespace regatta::models

@@ -36,28 +36,31 @@ void OsuBankConfig::validate() const {
 OsuBank::OsuBank(const sc_core::sc_module_name& name, const OsuBankConfig& config)
     : sc_module(name),
       access("access"),
-      lines_(checked(config).lines),
+      lines_(std::make_unique<OsuLine[]>(checked(config).lines)),
       by_banks_(config.banks),
-      warps_(config.warps),
       bytes_(config.line_bytes),
+      line_count_(config.lines),
+      warps_(config.warps),
       owner_adds_energy_(config.owner_adds_energy) {
-  values_.resize(lines_.size(), config.line_bytes / trace::bytes_per_lane);
-  for (std::uint16_t line = 0; line < lines(); ++line) list(BankList::free).push(lines_, line);
+  values_.resize(line_count_, config.line_bytes / trace::bytes_per_lane);
+  words_ = values_[0];
+  for (std::uint16_t line = 0; line < lines(); ++line) list(BankList::free).push(lines_.get(), line);
   kernel_started(most_registers);
   access.bind(*this);
 }
 
 void OsuBank::kernel_started(unsigned registers_per_warp) {
-  registers_ = registers_per_warp;
-  rows_ = (registers_ + by_banks_.value() - 1) / by_banks_.value();
-  table_.assign(std::size_t{warps_} * rows_, no_line);
+  registers_ = static_cast<std::uint16_t>(registers_per_warp);
+  rows_ = static_cast<std::uint16_t>((registers_ + by_banks_.value() - 1) / by_banks_.value());
+  table_ = std::make_unique<std::uint16_t[]>(tags());
+  std::fill_n(table_.get(), tags(), no_line);
 }
 
 void OsuBank::free(std::uint16_t line, std::uint64_t at) {
   std::uint16_t last = list(BankList::free).last();
   if (__builtin_expect(twin_ != nullptr, 0)) twin_free(line, last);
   untag(line);
-  if (lines_[line].list != BankList::owned) list(lines_[line].list).remove(lines_, line);
+  if (lines_[line].list != BankList::owned) list(lines_[line].list).remove(lines_.get(), line);
   put(line, BankList::free, at, last);
 }
 
@@ -75,7 +78,7 @@ bool OsuBank::mark_listed(std::uint16_t line, std::uint64_t at) {
   std::uint16_t last = list(to).last();
   if (__builtin_expect(twin_ != nullptr, 0)) twin_mark(line, to, last);
   if (to == l.list) return false;
-  list(l.list).remove(lines_, line);
+  list(l.list).remove(lines_.get(), line);
   put(line, to, at, last);
   return true;
 }
@@ -96,17 +99,17 @@ void OsuBank::unwritten(void* to) const {
 
 // Lanes that nobody wrote must not look like what the line held before.
 void OsuBank::merge(std::uint16_t line, const unsigned char* data, const unsigned char* enable) {
-  if (!lines_[line].is_defined) unwritten(values_[line]);
-  protocol::merge_enabled(reinterpret_cast<unsigned char*>(values_[line]), data, enable, bytes_);
+  if (!lines_[line].is_defined) unwritten(value_of(line));
+  protocol::merge_enabled(reinterpret_cast<unsigned char*>(value_of(line)), data, enable, bytes_);
 }
 
 std::string OsuBank::check() const {
-  std::vector<unsigned> seen(lines_.size());
+  std::vector<unsigned> seen(line_count_);
   std::size_t listed = 0;
   for (const BankList of : {BankList::free, BankList::clean, BankList::dirty}) {
     for (std::uint16_t l = list(of).first(); l != no_line; l = lines_[l].next) {
       if (lines_[l].list != of) return "line " + std::to_string(l) + " is in a list of another state";
-      if (++listed > lines_.size()) return "a list has a loop";
+      if (++listed > line_count_) return "a list has a loop";
       ++seen[l];
     }
   }
@@ -123,7 +126,7 @@ std::string OsuBank::check() const {
       return line + " is not what its tag leads to";
     tagged += is_tagged(i) ? 1 : 0;
   }
-  for (const std::uint16_t line : table_) tagged -= line != no_line ? 1 : 0;
+  for (std::size_t tag = 0; tag < tags(); ++tag) tagged -= table_[tag] != no_line ? 1 : 0;
   return tagged == 0 ? "" : "tags and lines do not match one to one";
 }
 
@@ -161,14 +164,14 @@ void OsuBank::register_stats(support::StatGroup& g) {
 
 void OsuBank::register_energy(support::EnergyGroup& g) {
   if (owner_adds_energy_) return g.costs_nothing("declared by the module that owns the bank");
-  const support::ArrayGeometry geometry{static_cast<double>(lines_.size() * bytes_), 1};
+  const support::ArrayGeometry geometry{static_cast<double>(line_count_ * bytes_), 1};
   add_energy(g, geometry);
   g.leakage("register_structures", "register_file.leakage", geometry);
 }
 
 void OsuBank::add_energy(support::EnergyGroup& g, support::ArrayGeometry geometry) const {
   const double registers = static_cast<double>(bytes_) / 128.0;
-  const double tags = static_cast<double>(lines_.size()) / tags_per_lookup;
+  const double tags = static_cast<double>(line_count_) / tags_per_lookup;
   g.event("register_structures", "register_file.read", read_count_, registers, geometry);
   g.event("register_structures", "register_file.read", readout_count_, registers, geometry);
   g.event("register_structures", "register_file.write", write_count_, registers, geometry);

@@ -13,9 +13,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <systemc>
-#include <vector>
 
 namespace regatta::models {
 
@@ -49,6 +49,8 @@ class OsuBank final : public sc_core::sc_module, public OsuBankAccess, public su
   void register_energy(support::EnergyGroup& group) override;
   /// Accesses of an array of `geometry`.
   void add_energy(support::EnergyGroup& group, support::ArrayGeometry geometry) const;
+  LineUse& use(std::uint16_t line) { return lines_[line].use; }
+  const LineUse& use(std::uint16_t line) const { return lines_[line].use; }
   /// The host will access the line's value.
   void prefetch(std::uint16_t line) const { values_.prefetch(line); }
 
@@ -61,7 +63,7 @@ class OsuBank final : public sc_core::sc_module, public OsuBankAccess, public su
   void own(std::uint16_t line) override {
     if (__builtin_expect(twin_ != nullptr, 0)) twin_own(line);
     OsuLine& l = lines_[line];
-    if (l.list != BankList::owned) list(l.list).remove(lines_, line);
+    if (l.list != BankList::owned) list(l.list).remove(lines_.get(), line);
     l.list = BankList::owned;
   }
   BankList release(std::uint16_t line, bool erase, std::uint64_t at) override;
@@ -73,7 +75,7 @@ class OsuBank final : public sc_core::sc_module, public OsuBankAccess, public su
     l.is_defined = defined;
     return __builtin_expect(l.list != BankList::owned || twin_ != nullptr, 0) && mark_listed(line, at);
   }
-  std::uint16_t lines() const override { return static_cast<std::uint16_t>(lines_.size()); }
+  std::uint16_t lines() const override { return static_cast<std::uint16_t>(line_count_); }
   const OsuLine& line(std::uint16_t line) const override { return lines_[line]; }
   BankList next_list(std::uint64_t now, bool may_dirty) const override {
     if (is_available(BankList::free, now)) return BankList::free;
@@ -88,13 +90,13 @@ class OsuBank final : public sc_core::sc_module, public OsuBankAccess, public su
       unwritten(to);
       return false;
     }
-    trace::copy_value(to, values_[line], bytes_);
+    trace::copy_value(to, value_of(line), bytes_);
     return true;
   }
-  const std::uint32_t* value(std::uint16_t line) const override { return values_[line]; }
+  const std::uint32_t* value(std::uint16_t line) const override { return value_of(line); }
   bool write(std::uint16_t line, const unsigned char* data, const unsigned char* enable, std::uint64_t at) override {
     if (enable == nullptr) {
-      trace::copy_value(values_[line], data, bytes_);
+      trace::copy_value(value_of(line), data, bytes_);
     } else {
       merge(line, data, enable);
     }
@@ -132,7 +134,7 @@ class OsuBank final : public sc_core::sc_module, public OsuBankAccess, public su
   void fill(std::uint16_t line, const void* value, std::uint64_t now) override {
     ports_.reserve(SlotPorts::data, now, now - 1);
     ++fill_count_;
-    if (value != nullptr) trace::copy_value(values_[line], value, bytes_);
+    if (value != nullptr) trace::copy_value(value_of(line), value, bytes_);
   }
   void read_out() override { ++readout_count_; }
   void book_read_out(std::uint64_t now, std::uint64_t at) override {
@@ -147,13 +149,13 @@ class OsuBank final : public sc_core::sc_module, public OsuBankAccess, public su
    public:
     std::uint16_t first() const { return first_; }
     std::uint16_t last() const { return last_; }
-    void push(std::vector<OsuLine>& lines, std::uint16_t line) {
+    void push(OsuLine* lines, std::uint16_t line) {
       lines[line].previous = last_;
       lines[line].next = no_line;
       (last_ == no_line ? first_ : lines[last_].next) = line;
       last_ = line;
     }
-    void remove(std::vector<OsuLine>& lines, std::uint16_t line) {
+    void remove(OsuLine* lines, std::uint16_t line) {
       const OsuLine& l = lines[line];
       (l.previous == no_line ? first_ : lines[l.previous].next) = l.next;
       (l.next == no_line ? last_ : lines[l.next].previous) = l.previous;
@@ -163,12 +165,17 @@ class OsuBank final : public sc_core::sc_module, public OsuBankAccess, public su
     std::uint16_t first_ = no_line, last_ = no_line;
   };
 
+  std::uint32_t* value_of(std::uint16_t line) { return words_ + std::size_t{line} * (bytes_ / sizeof *words_); }
+  const std::uint32_t* value_of(std::uint16_t line) const {
+    return words_ + std::size_t{line} * (bytes_ / sizeof *words_);
+  }
   LineList& list(BankList list) { return lists_[static_cast<unsigned>(list)]; }
   const LineList& list(BankList list) const { return lists_[static_cast<unsigned>(list)]; }
   bool is_available(BankList of, std::uint64_t now) const {
     const std::uint16_t first = list(of).first();
     return first != no_line && lines_[first].available_at <= now;
   }
+  std::size_t tags() const { return std::size_t{warps_} * rows_; }
   std::size_t place(unsigned warp, unsigned reg) const { return warp * rows_ + by_banks_.quotient(reg); }
   std::uint16_t in_table(unsigned warp, unsigned reg) const {
     return reg < registers_ ? table_[place(warp, reg)] : no_line;
@@ -183,7 +190,7 @@ class OsuBank final : public sc_core::sc_module, public OsuBankAccess, public su
     l.list = to;
     l.available_at = last == no_line ? at : std::max(at, lines_[last].available_at);
     ++lines_listed_;
-    list(to).push(lines_, line);
+    list(to).push(lines_.get(), line);
   }
   [[gnu::noinline]] bool mark_listed(std::uint16_t line, std::uint64_t at);
   [[gnu::noinline]] void merge(std::uint16_t line, const unsigned char* data, const unsigned char* enable);
@@ -203,23 +210,28 @@ class OsuBank final : public sc_core::sc_module, public OsuBankAccess, public su
   [[gnu::noinline, gnu::cold]] void twin_is_wrong(const BankOperation& operation, const BankResult& result,
                                                   BankList list) const;
 
-  // What every access touches comes first, in few lines of the host's cache.
+  // What every access touches lies in two lines of the host's cache: tags and lists in one, port and value in the
+  // other.
   alignas(64) BankTwin* twin_ = nullptr;
-  std::vector<OsuLine> lines_;
-  std::vector<std::uint16_t> table_;  ///< line of a register: stands for the associative tag match
-  unsigned registers_ = 0;            ///< per warp
-  unsigned rows_ = 0;                 ///< of these, in this bank
+  std::unique_ptr<OsuLine[]> lines_;
+  std::unique_ptr<std::uint16_t[]> table_;  ///< line of a register: stands for the associative tag match
   support::SmallDivisor by_banks_;
-  unsigned warps_;
+  std::uint16_t registers_ = 0;  ///< per warp
+  std::uint16_t rows_ = 0;       ///< of these, in this bank
   std::uint32_t lines_listed_ = 0;
   std::array<LineList, 4> lists_;  ///< by BankList; none for owned lines
-  SlotPorts ports_;
+
+  std::uint32_t* words_ = nullptr;  ///< the first line's value, in values_
+  std::uint32_t bytes_;             ///< of a value
+  std::uint32_t line_count_;
   std::uint64_t read_count_ = 0, write_count_ = 0, tag_lookups_ = 0;
-  std::size_t bytes_;
-  bool owner_adds_energy_;
-  protocol::WarpRegisters values_;  ///< parallel to lines_
+  SlotPorts ports_;
+
   std::uint64_t read_conflicts_ = 0, write_conflicts_ = 0, read_wait_ = 0, write_wait_ = 0;
   std::uint64_t fill_count_ = 0, readout_count_ = 0;
+  unsigned warps_;
+  bool owner_adds_energy_;
+  protocol::WarpRegisters values_;  ///< parallel to lines_
 };
 
 inline OsuBankAccess::Allocation OsuBank::allocate(unsigned warp, unsigned reg, std::uint64_t now, bool may_dirty) {
@@ -229,7 +241,7 @@ inline OsuBankAccess::Allocation OsuBank::allocate(unsigned warp, unsigned reg, 
   if (line == no_line) return {};
   OsuLine& l = lines_[line];
   const Allocation taken{line, l.warp, l.reg, from};
-  list(l.list).remove(lines_, line);
+  list(l.list).remove(lines_.get(), line);
   if (from != BankList::free) untag(line);
   l.warp = static_cast<std::uint16_t>(warp);
   l.reg = static_cast<std::uint8_t>(reg);

@@ -9,6 +9,7 @@
 
 #include <regatta/regless/bank_twin.h>
 #include <regatta/regless/slot_ports.h>
+#include <regatta/trace/region_words.h>
 
 #include <cstdint>
 #include <systemc>
@@ -20,6 +21,17 @@ inline constexpr std::uint16_t no_line = 0xffff;
 /// Reads of lanes that were never written deliver this word; programs are unlikely to compute it.
 inline constexpr std::uint32_t unwritten_word = 0xdeadf00d;
 
+/// Whose a line is, what is outstanding at it, and what becomes of it then.
+struct LineUse {
+  /// owned by a region; filling: the same, and the value is on its way; dropped: it is, and its warp has ended.
+  enum class State : std::uint8_t { listed, owned, filling, dropped };
+
+  State state = State::listed;
+  trace::LastUse fate = trace::LastUse::none;  ///< when no access is outstanding
+  std::uint8_t reads = 0, writes = 0;          ///< outstanding
+  std::uint8_t readout = 0;  ///< place of the write-back buffer, plus 1, whose value is still to be read out of here
+};
+
 /// A line without its value.
 struct OsuLine {
   std::uint64_t available_at = 0;                    ///< in a list: the first cycle in which it may be taken
@@ -29,6 +41,7 @@ struct OsuLine {
   BankList list = BankList::free;
   bool is_dirty = false;    ///< memory does not have this value
   bool is_defined = false;  ///< something was written to it
+  LineUse use;              ///< of the bank's owner, which finds it where it looks anyway; the bank does not read it
 };
 
 class OsuBankAccess : public virtual sc_core::sc_interface {
