@@ -184,7 +184,7 @@ endfunction()
 # regatta_test(<name> [SYSTEMC] [OPTIMIZED] [REPEATS] [MORE] [PARTS <n>] [COST <seconds>] SOURCES ... LIBS ...): a Catch2
 # executable, one test of ctest. Its cases run in one process; with SYSTEMC each in a process of its own, as a SystemC
 # program elaborates once. PARTS: as n tests, side by side.
-# MORE: it has cases tagged [.more], which are a test of ctest labelled "more" (make test-all).
+# MORE: it has cases tagged REGATTA_MORE, which are a test of ctest labelled "more" (make test-all).
 # OPTIMIZED: the tests themselves compute much. REPEATS: more programs and machines through code that other tests run too;
 # not built with sanitizers, under which it takes eight times as long.
 # COSIM: needs Verilated blocks; built if REGATTA_COSIM is ON, labelled cosim.
@@ -193,6 +193,19 @@ function(regatta_test name)
   set(files ${ARG_SOURCES})
   list(TRANSFORM files PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set_property(GLOBAL APPEND PROPERTY regatta_test_sources ${files})
+  # A test of ctest for which Catch2 finds no case fails, and `make test` does not run those.
+  set(tagged FALSE)
+  foreach(file ${files})
+    file(STRINGS ${file} cases REGEX "REGATTA_MORE" LIMIT_COUNT 1)
+    if(cases)
+      set(tagged TRUE)
+    endif()
+  endforeach()
+  if(ARG_MORE AND NOT tagged)
+    message(FATAL_ERROR "regatta_test(${name} MORE): expected a case tagged REGATTA_MORE in ${ARG_SOURCES}")
+  elseif(tagged AND NOT ARG_MORE)
+    message(FATAL_ERROR "regatta_test(${name}): has cases tagged REGATTA_MORE, which nothing runs; expected MORE")
+  endif()
   if(REGATTA_SANITIZE AND ARG_REPEATS)
     return()
   endif()
