@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian or Ubuntu packages that a build needs. Installs only what is missing; when nothing is, it needs neither root
-# nor a network. Options add the packages of one purpose each:
+# Installs the packages of Debian 12 or 13 or Ubuntu 24.04 that a build needs. Installs only what is missing; when nothing
+# is, it needs neither root nor a network. Options add the packages of one purpose each:
 #   --ci             style checks, and tests that compare our files with what other programs read and write
 #   --cosim          RTL twins and their proofs
 #   --fuzz           fuzzing targets
+#   --package        Debian packages and wheels, and a clean Debian to try them in
 #   --reproduce      figures of the papers' reproductions
 #   --slurm          regatta-study --slurm, and the reproductions on a cluster
 #   --studies-tests  what `make studies` tests the Python package with
@@ -14,22 +15,30 @@ set -eu
 packages="cmake ninja-build ccache g++ pkg-config libsystemc-dev libboost-program-options-dev libspdlog-dev libfmt-dev
   catch2 libprotobuf-dev protobuf-compiler libzstd-dev libxxhash-dev libtomlplusplus-dev nlohmann-json3-dev
   libbenchmark-dev python3 python3-jinja2"
+# Names that differ: Debian 12 is the one meant.
+clang=14
+browser="chromium chromium-driver"
+case "$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-}")" in
+  trixie) clang=19 ;;
+  noble) browser="" ;;  # Ubuntu's is no package of apt
+esac
 case "${1:-}" in
   "") ;;
   --ci) packages="$packages clang-format clang-tidy gtkwave mandoc snakemake zsh python3-scipy python3-pip python3-setuptools" ;;
-  --fuzz) packages="$packages clang-14 libclang-rt-14-dev" ;;
+  --fuzz) packages="$packages clang-$clang libclang-rt-$clang-dev" ;;
+  --package) packages="$packages dpkg-dev mmdebstrap patchelf python3-pip python3-setuptools python3-wheel" ;;
   --reproduce) packages="$packages python3-matplotlib" ;;
   --cosim) packages="$packages verilator yosys zlib1g-dev gtkwave" ;;
   --slurm) packages="$packages snakemake" ;;
   --test) packages="$packages python3-scipy python3-pip python3-setuptools" ;;
   --studies-tests)
     packages="$packages snakemake slurm-wlm slurmctld slurmd slurm-client munge
-      chromium chromium-driver python3-selenium
+      $browser python3-selenium
       mypy python3-pandas python3-matplotlib
       python3-jinja2 python3-nbconvert python3-ipykernel"
     ;;
   *)
-    echo "setup-packages.sh: unknown argument '$1'; expected nothing, --ci, --fuzz, --reproduce, --cosim, --slurm, --studies-tests or --test" >&2
+    echo "setup-packages.sh: unknown argument '$1'; expected nothing, --ci, --fuzz, --package, --reproduce, --cosim, --slurm, --studies-tests or --test" >&2
     exit 2
     ;;
 esac
