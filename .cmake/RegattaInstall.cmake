@@ -56,3 +56,11 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/regatta-config-version.cmak
 install(FILES ${CMAKE_BINARY_DIR}/regatta-config.cmake ${CMAKE_BINARY_DIR}/regatta-config-version.cmake
               ${CMAKE_CURRENT_LIST_DIR}/RegattaSystemC.cmake ${CMAKE_CURRENT_LIST_DIR}/RegattaVerilate.cmake
         DESTINATION ${package_dir})
+
+# Kernels and a first program. share/regatta has the folders of a checkout: its pages and scripts find each other there as here.
+set(share ${CMAKE_INSTALL_DATADIR}/regatta)
+install(DIRECTORY traces/kernels DESTINATION ${share}/traces COMPONENT tools PATTERN build_ptx.sh EXCLUDE)
+install(DIRECTORY traces/suites DESTINATION ${share}/traces COMPONENT tools FILES_MATCHING PATTERN "*.toml")
+install(PROGRAMS examples/quickstart/run.sh DESTINATION ${share}/examples/quickstart COMPONENT tools)
+install(FILES examples/quickstart/README.md DESTINATION ${share}/examples/quickstart COMPONENT tools)
+install(FILES examples/reproduce/suites/results.csv DESTINATION ${share}/examples/reproduce/suites COMPONENT tools)

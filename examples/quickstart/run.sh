@@ -1,15 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# run.sh [BIN]: one program from PTX to cycles under three operand storages, a flipped bit that is found, and a knob. BIN
-# holds the tools, relative to the root of the checkout (default: build/release/bin); results go to build/quickstart, and
-# the tables below, which README.md quotes, to tables.txt in it (check_page.py).
+# run.sh [BIN [FOLDER]]: one program from PTX to cycles under three operand storages, a flipped bit that is found, and a
+# knob. BIN holds the tools; results go to FOLDER, and the tables below, which README.md quotes, to tables.txt in it
+# (check_page.py). Without FOLDER this is a checkout: BIN is relative to its root (default: build/release/bin), FOLDER is
+# build/quickstart. `regatta demo` names both.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 bin=${1:-build/release/bin}
-cd "$root"
-out=build/quickstart
+kernels=$root/traces/kernels
+if [ $# -lt 2 ]; then
+  cd "$root"
+  kernels=traces/kernels
+fi
+out=${2:-build/quickstart}
 mkdir -p "$out"
 : >"$out/tables.txt"
 
@@ -66,7 +71,7 @@ results() {
 }
 
 title "1. Execute a kernel's PTX (srad, an image filter of six kernels) and write what it did as a trace"
-show "$bin/regatta-annotate" --launch traces/kernels/srad/launch.toml --out "$out/srad.rgt" >"$out/annotate.txt"
+show "$bin/regatta-annotate" --launch "$kernels/srad/launch.toml" --out "$out/srad.rgt" >"$out/annotate.txt"
 tail -n 2 "$out/annotate.txt"
 
 title "2. One trace, three operand storages: one SM of a GTX 980, every operand compared with the program's value"
@@ -111,4 +116,4 @@ results regless osu256 osu128 | awk '
   }' | tee -a "$out/tables.txt"
 
 title "Tables of each run, and everything that was counted: $out/*.txt and *.json"
-echo "Next: README.md, \"Your own kernel in five minutes\"."
+echo "Next: README.md, \"Your own kernel in five minutes\"; $kernels has more programs."

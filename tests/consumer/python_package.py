@@ -36,7 +36,8 @@ for name in ("annotate", "sim", "trace", "compare", "report", "sample", "study")
     assert done.stdout == f"regatta-{name} {VERSION}\n", (name, done)
     assert (prefix / "share/man/man1" / f"regatta-{name}.1").is_file(), f"no man page of regatta-{name}"
 done = front("list", "kernels")
-assert done.returncode == 2 and "expected a checkout of regatta" in done.stderr, done
+assert done.returncode == 0 and f"{prefix}/share/regatta/traces/kernels/NAME/launch.toml" in done.stdout, done
+assert (prefix / "share/regatta/traces/kernels/srad/launch.toml").is_file(), "the kernels are not installed"
 for name in ("man/man1/regatta.1", "bash-completion/completions/regatta", "zsh/site-functions/_regatta"):
     assert (prefix / "share" / name).is_file(), f"share/{name} is not installed"
 

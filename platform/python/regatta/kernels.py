@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels of a checkout of regatta: their folders, and what the pages and tables of the checkout say of them."""
+"""The kernels that come with regatta: their folders, and what its pages and tables say of them."""
 
 import csv
 import os
@@ -8,23 +8,31 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from .errors import InputError
+from .tools import beside_package
+
+
+def share() -> Optional[Path]:
+    """The folder with traces/kernels and examples: of the wheel, of the installation or of the checkout that this package is in."""
+    for place in beside_package("share"):
+        if (place / "traces" / "kernels").is_dir():
+            return place
+    return None
 
 
 def folder() -> Optional[Path]:
-    """traces/kernels: of REGATTA_KERNELS of the environment, or of the checkout that this package is in."""
+    """traces/kernels: REGATTA_KERNELS of the environment, or what this regatta brought."""
     asked = os.environ.get("REGATTA_KERNELS")
     if asked:
         return Path(asked)
-    package = Path(__file__).resolve()
-    place = package.parents[3] / "traces" / "kernels" if len(package.parents) > 3 else None
-    return place if place is not None and place.is_dir() else None
+    place = share()
+    return place / "traces" / "kernels" if place is not None else None
 
 
 def needed_folder() -> Path:
     place = folder()
     if place is None:
-        raise InputError("found no folder traces/kernels, since this regatta is installed; expected a checkout of regatta, whose own "
-                         "programs list its kernels: name the folder by REGATTA_KERNELS")
+        raise InputError(f"found no folder traces/kernels in {', '.join(f'{p}' for p in beside_package('share'))}; expected the kernels "
+                         "of an installation or of a checkout there: name the folder by REGATTA_KERNELS")
     if not place.is_dir():
         raise InputError(f"REGATTA_KERNELS: found no folder '{place}', expected traces/kernels of a checkout")
     return place
@@ -64,7 +72,7 @@ def _described(page: Path) -> Dict[str, List[str]]:
 
 def kernels() -> List[Dict[str, Any]]:
     """name, programs (names in the papers), launches (at full size, or None), full_size, exercises, launch (the file). Throws
-    InputError without a checkout."""
+    InputError without kernels."""
     place = needed_folder()
     programs = _programs(place.parent / "suites")
     launches = _launches(place.parents[1] / "examples" / "reproduce" / "suites" / "results.csv")

@@ -23,6 +23,7 @@ TOOLS: Dict[str, str] = {
 }
 #: Commands of `regatta` itself.
 OWN: Dict[str, str] = {
+    "demo": "show a first program: three schemes, a fault that is found, a knob",
     "list": "list schemes, machines, schedulers, energy tables or kernels",
     "completion": "print a completion script for bash or zsh",
     "man": "show the man page of a command",

@@ -25,14 +25,17 @@ class RunFailed(Exception):
         self.tool, self.status, self.message, self.what = tool, status, message, what
 
 
-def beside_package() -> List[Path]:
-    """The folders in which the programs of this package's own installation or checkout may be."""
+def beside_package(what: str = "bin") -> List[Path]:
+    """The folders in which the programs ("bin"), or kernels and examples ("share"), of this package's own wheel, installation or
+    checkout may be."""
     package = Path(__file__).resolve().parent
+    if (package / what).is_dir():  # a wheel brings its own
+        return [package / what]
     if [p.name for p in package.parents[:2]] == ["python", "regatta"]:
         # PREFIX/lib/regatta/python/regatta; the library folder may have two parts (lib/x86_64-linux-gnu).
-        return [p / "bin" for p in package.parents[3:5]]
+        return [p / "bin" if what == "bin" else p / "share" / "regatta" for p in package.parents[3:5]]
     root = package.parents[2]
-    return [root / "build" / "release" / "bin", root / "build" / "bin"]
+    return [root / "build" / "release" / "bin", root / "build" / "bin"] if what == "bin" else [root]
 
 
 def find(name: str, folder: Optional[PathLike] = None) -> Path:

@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from regatta import kernels, programs
+from regatta import programs, tools
 from regatta.commands import front
 from regatta.version import VERSION
 
@@ -51,7 +51,7 @@ class CommandTest(unittest.TestCase):
     def test_mistakes(self):
         for words, message in {
                 ("smi",): "unknown command 'smi'; did you mean 'sim'?",
-                ("zzzz",): "unknown command 'zzzz', expected one of annotate, sim, trace, study, compare, report, sample, list, "
+                ("zzzz",): "unknown command 'zzzz', expected one of annotate, sim, trace, study, compare, report, sample, demo, list, "
                            "completion, man, help",
                 ("--scheme", "wir"): "unknown option '--scheme'; options of a command come behind it (regatta --help shows the "
                                      "commands)",
@@ -109,6 +109,20 @@ class DispatchTest(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (2, f"regatta: REGATTA_BIN: found no program 'regatta-sim' in '{self.folder}', "
                                                              f"expected the folder with regatta's programs\n"))
 
+    def test_the_demo_runs_the_tools_beside_it_and_writes_where_it_is_told(self):
+        self.program("regatta-sim", "#!/bin/sh\n")
+        script = self.folder / "share/examples/quickstart/run.sh"
+        script.parent.mkdir(parents=True)
+        (self.folder / "share/traces/kernels").mkdir(parents=True)
+        script.write_text('#!/bin/sh\necho "$@"\nexit 5\n')
+        script.chmod(0o755)
+        code = ("import sys; from pathlib import Path; from regatta import tools; from regatta.commands import front; "
+                f"tools.__file__ = {str(self.folder / 'tools.py')!r}; sys.argv[0] = {str(self.folder / 'regatta')!r}; sys.exit(front.main())")
+        for words, folder in (([], "regatta-demo"), (["here"], "here")):
+            done = subprocess.run([sys.executable, "-B", "-c", code, "demo", *words], capture_output=True, text=True, check=False,
+                                  env={**os.environ, "PYTHONPATH": str(ROOT / "platform/python")})
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (5, f"{self.folder.resolve()} {folder}\n", ""))
+
     def test_help_of_a_command_is_that_of_its_program(self):
         self.program("regatta-trace", '#!/bin/sh\necho "$@"\n')
         self.assertEqual(self.run_front("help", "trace").stdout, "--help\n")
@@ -137,11 +151,24 @@ class KernelsTest(unittest.TestCase):
     def test_an_installation_says_where_kernels_are(self):
         with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ):
             os.environ.pop("REGATTA_KERNELS", None)
-            with mock.patch.object(kernels, "__file__", str(Path(folder) / "lib/regatta/python/regatta/kernels.py")):
+            installed = Path(folder).resolve()
+            with mock.patch.object(tools, "__file__", str(installed / "lib/regatta/python/regatta/tools.py")):
                 status, out, errors = call("list", "kernels")
-            self.assertEqual((status, out), (2, ""))
-            self.assertIn("found no folder traces/kernels", errors)
-            self.assertIn("expected a checkout of regatta", errors)
+                self.assertEqual((status, out), (2, ""))
+                self.assertEqual(errors, f"regatta: found no folder traces/kernels in {installed}/share/regatta, "
+                                         f"{installed.parent}/share/regatta; expected the kernels of an installation or of a checkout "
+                                         f"there: name the folder by REGATTA_KERNELS\n")
+                self.assertEqual(call("demo")[2], f"regatta: found no demo in {installed}/share/regatta, {installed.parent}/share/regatta; "
+                                                  f"expected examples/quickstart/run.sh there, as an installation and a checkout have it\n")
+                kernel = installed / "share/regatta/traces/kernels/k"
+                kernel.mkdir(parents=True)
+                (kernel / "launch.toml").touch()
+                self.assertEqual([k["launch"] for k in json.loads(call("list", "kernels", "--json")[1])], [str(kernel / "launch.toml")])
+            with mock.patch.object(tools, "__file__", str(installed / "site-packages/regatta/tools.py")):
+                kernel = installed / "site-packages/regatta/share/traces/kernels/w"
+                kernel.mkdir(parents=True)
+                (kernel / "launch.toml").touch()
+                self.assertEqual([k["name"] for k in json.loads(call("list", "kernels", "--json")[1])], ["w"])
             os.environ["REGATTA_KERNELS"] = f"{folder}/none"
             self.assertEqual(call("list", "kernels")[2], f"regatta: REGATTA_KERNELS: found no folder '{folder}/none', expected "
                                                          f"traces/kernels of a checkout\n")

@@ -33,7 +33,7 @@ GPU. Each command is a program of its own too: regatta sim is regatta-sim.
 
 {_OWN_LINES}
 
-A first run:
+A first run (regatta demo shows one):
 
   regatta annotate --launch launch.toml --out kernel.rgt     a kernel and its data become a trace
   regatta sim kernel.rgt --stats baseline.json               the trace on the GPU without a scheme
@@ -107,6 +107,29 @@ def _list(arguments: Sequence[str]) -> int:
     return 0
 
 
+_DEMO = """\
+Executes a kernel, replays it under three operand storages, plants a fault that is found, and turns a knob. All that is run is
+shown. Results go to FOLDER, which is made; what another demo wrote there is replaced.
+"""
+
+
+def _demo_parser() -> Parser:
+    parser = Parser(prog="regatta demo", description=_DEMO)
+    parser.add_argument("folder", metavar="FOLDER", nargs="?", default="regatta-demo", help="default: regatta-demo")
+    return parser
+
+
+def _demo(arguments: Sequence[str]) -> int:
+    o = _demo_parser().parse_args(arguments)
+    place = kernels.share()
+    script = place / "examples" / "quickstart" / "run.sh" if place is not None else None
+    if script is None or not script.is_file():
+        raise InputError(f"found no demo in {', '.join(f'{p}' for p in tools.beside_package('share'))}; expected "
+                         "examples/quickstart/run.sh there, as an installation and a checkout have it")
+    sys.stdout.flush()
+    return subprocess.run([str(script), str(_program("regatta-sim").parent), o.folder], check=False).returncode
+
+
 _COMPLETION = """\
 Prints a script that completes command lines of regatta and of its programs: commands, options, knobs of the scheme that the line
 names, names of schemes, machines, schedulers and energy tables, and files.
@@ -124,7 +147,7 @@ def _completion_parser() -> Parser:
 
 def _completion_script(shell: str) -> str:
     return completion.script(shell, [parse(p.prog, p.format_help()) for p in
-                                     (_list_parser(), _completion_parser(), _man_parser(), _help_parser())])
+                                     (_demo_parser(), _list_parser(), _completion_parser(), _man_parser(), _help_parser())])
 
 
 def _completion(arguments: Sequence[str]) -> int:
@@ -201,7 +224,7 @@ def _help(arguments: Sequence[str]) -> int:
     _become(f"regatta-{_tool(o.command)}", ["--help"])
 
 
-_OWN: Dict[str, Callable[[Sequence[str]], int]] = {"list": _list, "completion": _completion, "man": _man, "help": _help}
+_OWN: Dict[str, Callable[[Sequence[str]], int]] = {"demo": _demo, "list": _list, "completion": _completion, "man": _man, "help": _help}
 
 
 def _run(arguments: List[str]) -> int:
