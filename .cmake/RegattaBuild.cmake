@@ -178,7 +178,7 @@ function(regatta_tool name)
   target_link_libraries(${name} PRIVATE regatta_flags ${ARG_LIBS})
   target_compile_definitions(${name} PRIVATE REGATTA_VERSION="${PROJECT_VERSION}")
   add_dependencies(regatta_installed ${name})
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 endfunction()
 
 # regatta_test(<name> [SYSTEMC] [OPTIMIZED] [REPEATS] [MORE] [PARTS <n>] [COST <seconds>] SOURCES ... LIBS ...): a Catch2
