@@ -4,6 +4,8 @@
 #   make test     build everything, run every test
 #   make test-all  the same tests with more kernels, machines and seeds: three times as long
 #   make install  build libraries and tools, install them into PREFIX
+#   make package  Debian packages regatta and regatta-dev, in build/package; make package-test installs them in a clean root
+#   make wheel    the Python package with the tools and the libraries that they need, in build/package
 #   make fuzz     fuzz the readers and compare random programs, FUZZ_SECONDS per target (tests/fuzz)
 #   make cosim    blocks in RTL (Verilator): build, tests, lockstep with their models, proofs, synthesis (platform/cosim)
 #   make bench-cosim  simulation speed with them
@@ -21,7 +23,7 @@ CMAKE_ARGS ?=
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 BUILD := build/release
 
-.PHONY: all build tools demo test test-all bench registers joins traces asan asan-programs fuzz cosim bench-cosim studies bench-studies synthesis reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-sharing-scratchpad reproduce-storage reproduce-suites format format-check tidy install packages clean
+.PHONY: all build tools demo test test-all bench registers joins traces asan asan-programs fuzz cosim bench-cosim studies bench-studies synthesis package package-test wheel reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-sharing-scratchpad reproduce-storage reproduce-suites format format-check tidy install packages clean
 
 all: build
 
@@ -110,7 +112,7 @@ synthesis:
 
 fuzz: packages
 	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh release $(JOBS) fuzz_differential
-	@JOBS=$(JOBS) CMAKE_ARGS="$(CMAKE_ARGS)" tests/fuzz/run.sh
+	@JOBS=$(JOBS) CMAKE_ARGS="$(addprefix -DCMAKE_CXX_COMPILER=,$(notdir $(firstword $(wildcard /usr/bin/clang++-14 /usr/bin/clang++-19)))) $(CMAKE_ARGS)" tests/fuzz/run.sh
 
 format:
 	@.cmake/check-format.sh --fix
@@ -127,6 +129,20 @@ install:
 	@$(MAKE) --no-print-directory tools
 	@cmake --install $(BUILD) --prefix "$(PREFIX)" >$(BUILD)/install.log 2>&1 || { cat $(BUILD)/install.log; exit 1; }
 	@echo "installed: $(PREFIX)/bin/regatta, regatta-annotate, -sim, -trace, -compare, -report, -study, -sample; for CMake: -DCMAKE_PREFIX_PATH=$(PREFIX)"
+
+# The packages of another version, or half of one, are not left beside new ones.
+package: tools
+	@.cmake/setup-packages.sh --package
+	@rm -rf $(BUILD)/package && cmake --build $(BUILD) --target package >$(BUILD)/package.log 2>&1 || { cat $(BUILD)/package.log; exit 1; }
+	@mkdir -p build/package && rm -f build/package/*.deb && mv $(BUILD)/package/*.deb build/package/
+	@ls -l build/package/*.deb
+
+package-test: package wheel
+	@$(PYTHON) -B tests/consumer/package_test.py build/package
+
+wheel: tools
+	@.cmake/setup-packages.sh --package
+	@$(PYTHON) -B .cmake/package/wheel.py $(BUILD) build/package
 
 clean:
 	rm -rf build
