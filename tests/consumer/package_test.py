@@ -5,7 +5,7 @@ The recipe of the image (.cmake/package/Containerfile) is followed in a clean ro
 `regatta demo` has to print the numbers of the quickstart's page, lists and man pages have to be there, and a package that is
 removed has to leave nothing; then the wheel runs the demo, where Python is and the libraries that the package needs are no longer.
 regatta-dev is unpacked here, and a project of tests/consumer finds it and links it. Status: 0 all that holds; 1 something does
-not; 2 there are no packages, or not one of each.
+not; 2 there are no packages, or not one of each. Without a network only regatta-dev is tried, and a warning says so.
 """
 
 import fnmatch
@@ -26,6 +26,10 @@ SUITES = {"12": "bookworm"}
 
 class Wrong(Exception):
     """What does not hold."""
+
+
+class Unreachable(Exception):
+    """This machine has no way to a mirror of Debian."""
 
 
 def recipe(text: str) -> List[Tuple[str, str]]:
@@ -115,6 +119,8 @@ def follow(steps: List[Tuple[str, str]], folder: Path, wheel: Path, results: Pat
     done = subprocess.run([*command, suite_of(steps), "-"], stdin=subprocess.DEVNULL if not sources() else None,
                           input=sources() or None, capture_output=True, text=True, check=False)
     if done.returncode != 0:
+        if re.search(r"Could not (resolve|connect)|Temporary failure resolving|Network is unreachable", done.stderr):
+            raise Unreachable(done.stderr.strip().splitlines()[-1])
         raise Wrong(f"mmdebstrap ended with status {done.returncode}:\n{done.stderr[-4000:]}")
 
 
@@ -179,6 +185,9 @@ def main() -> int:
             link(debs, work)
             follow(recipe(RECIPE.read_text(encoding="utf-8")), folder.resolve(), debs["wheel"].resolve(), work)
             check_results(work / "results", version)
+        except Unreachable as e:
+            print(f"WARNING: not tried in a clean Debian, since no mirror can be reached ({e}); regatta-dev links")
+            return 0
         except Wrong as e:
             print(f"package_test.py: {e}", file=sys.stderr)
             print("0 passed, 1 failed")
