@@ -116,11 +116,12 @@ def follow(steps: List[Tuple[str, str]], folder: Path, wheel: Path, results: Pat
     hooks.append(f"copy-out {place}/results {shlex.quote(str(results))}")
     command = ["mmdebstrap", "--quiet", "--variant=minbase", "--format=null", "--skip=check/qemu"]
     command += [f"--customize-hook={hook}" for hook in hooks]
-    done = subprocess.run([*command, suite_of(steps), "-"], stdin=subprocess.DEVNULL if not sources() else None,
-                          input=sources() or None, capture_output=True, text=True, check=False)
+    # Into no file, with packages from where the input says.
+    done = subprocess.run([*command, suite_of(steps), "-", *(["-"] if sources() else [])], input=sources(), capture_output=True,
+                          text=True, check=False)
     if done.returncode != 0:
-        if re.search(r"Could not (resolve|connect)|Temporary failure resolving|Network is unreachable", done.stderr):
-            raise Unreachable(done.stderr.strip().splitlines()[-1])
+        if re.search(r"(?m)^E: apt-get update .* failed$", done.stderr):  # the first thing that needs a network
+            raise Unreachable("apt-get update failed")
         raise Wrong(f"mmdebstrap ended with status {done.returncode}:\n{done.stderr[-4000:]}")
 
 
