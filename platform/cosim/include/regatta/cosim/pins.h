@@ -4,6 +4,7 @@
 // platform/cosim/README.md states the protocol.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
