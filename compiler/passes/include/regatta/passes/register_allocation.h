@@ -18,7 +18,7 @@ struct AllocationOptions {
   bool cleanup = true;       ///< run passes::combine() and passes::cleanup() first
   bool narrow = false;       ///< run passes::narrow_addresses(); memory must lie below 4 GB
   bool schedule = true;      ///< run passes::schedule() before colouring (schedule.h)
-  bool keep_before = false;  ///< fill AllocationResult::before and ::origin
+  bool keep_before = false;  ///< fill `before` and `origin` of AllocationResult
 };
 
 struct AllocationResult {

@@ -32,7 +32,7 @@ struct TwinOptions {
 
   /// The waveform's path if a run may write one, else "".
   std::string written() const { return implementation == "model" ? "" : waveform; }
-  /// Knobs <block>.implementation, .waveform and .waveform_cycles; `what` names the block.
+  /// Knobs `<block>.implementation`, `.waveform` and `.waveform_cycles`; `what` names the block.
   void declare(support::OptionSet& options, const std::string& block, const std::string& what) {
     if (waveform.empty()) waveform = block + "_difference.fst";
     options.add(block + ".implementation", implementation,
@@ -63,7 +63,7 @@ struct TwinConfig {
 };
 
 /// The kinds of twins that a program has for a block of the given shape (its sizes), by the name that
-/// <block>.implementation selects. "model" is none. A program adds its own before it reads options.
+/// `<block>.implementation` selects. "model" is none. A program adds its own before it reads options.
 template <class Operation, class Result, class Shape>
 class TwinKinds {
  public:
@@ -78,7 +78,7 @@ class TwinKinds {
     std::function<Made(const TwinConfig&, const Shape&)> make;
   };
 
-  /// `block`: as in <block>.implementation.
+  /// `block`: as in `<block>.implementation`.
   explicit TwinKinds(std::string block) : block_(std::move(block)) {}
 
   void add(const std::string& name, Kind kind) { kinds_[name] = std::move(kind); }

@@ -18,7 +18,7 @@ namespace regatta::memory {
 /// Checks both configurations and their combination; throws support::ConfigError.
 void check(const L1Config& l1, const MemorySystemConfig& config);
 
-/// Children: interconnect, l2_<i>, dram_<i>. Throws support::ConfigError if the configuration does not fit.
+/// Children: interconnect, `l2_<i>`, `dram_<i>`. Throws support::ConfigError if the configuration does not fit.
 class MemorySystem : public sc_core::sc_module {
  public:
   /// One per simulated SM, bound to the L1s' downstream sockets: port i serves the SM with MemoryAccess::sm == i.

@@ -26,7 +26,7 @@ inline constexpr std::size_t special_register_count =
 std::string register_name(std::uint64_t first, unsigned words = 1);
 /// "0x1c".
 std::string hex_text(std::uint64_t value);
-/// `text` with control characters as \xNN: names come from a file and go to a terminal.
+/// `text` with control characters as `\xNN`: names come from a file and go to a terminal.
 std::string printable(const std::string& text);
 
 /// "@!P0 ld.global.f32 R4, [R2.64+0x10]". A branch leads to the static index behind its arrow: "@P0 bra -> 28".

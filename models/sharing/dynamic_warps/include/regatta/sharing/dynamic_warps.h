@@ -22,7 +22,7 @@ struct DynamicWarpsConfig {
   std::uint64_t seed = 1;  ///< of the draws
   unsigned sm = 0;
 
-  /// Knobs <prefix>dynamic_*.
+  /// Knobs `<prefix>dynamic_*`.
   void declare(const std::string& prefix, support::OptionSet& options);
 };
 

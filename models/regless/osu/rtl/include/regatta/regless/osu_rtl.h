@@ -19,7 +19,7 @@ cosim::PinsFactory<BankOperation, BankResult> osu_bank_rtl(unsigned lines);
 /// Throws ConfigError for a shape that it is not built for.
 void check_bank_shape(const BankShape& shape);
 
-/// Adds the kinds <prefix>rtl and <prefix>lockstep of any RTL with these pins. The factory is asked for its lines.
+/// Adds the kinds `<prefix>rtl` and `<prefix>lockstep` of any RTL with these pins. The factory is asked for its lines.
 void add_bank_twins(std::function<cosim::PinsFactory<BankOperation, BankResult>(unsigned lines)> pins,
                     const std::string& prefix = "");
 /// Adds "rtl" and "lockstep".
