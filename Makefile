@@ -6,6 +6,7 @@
 #   make install  build libraries and tools, install them into PREFIX
 #   make package  Debian packages regatta and regatta-dev, in build/package; make package-test installs them in a clean root
 #   make wheel    the Python package with the tools and the libraries that they need, in build/package
+#   make docs     all pages and the API reference as one static site, build/docs (.cmake/docs)
 #   make fuzz     fuzz the readers and compare random programs, FUZZ_SECONDS per target (tests/fuzz)
 #   make cosim    blocks in RTL (Verilator): build, tests, lockstep with their models, proofs, synthesis (platform/cosim)
 #   make bench-cosim  simulation speed with them
@@ -23,7 +24,7 @@ CMAKE_ARGS ?=
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 BUILD := build/release
 
-.PHONY: all build tools demo test test-all bench registers joins traces asan asan-programs fuzz cosim bench-cosim studies bench-studies synthesis package package-test wheel reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-sharing-scratchpad reproduce-storage reproduce-suites format format-check tidy install packages clean
+.PHONY: all build tools demo test test-all bench registers joins traces asan asan-programs fuzz cosim bench-cosim studies bench-studies synthesis package package-test wheel reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-sharing-scratchpad reproduce-storage reproduce-suites format format-check docs tidy install packages clean
 
 all: build
 
@@ -119,6 +120,10 @@ format:
 
 format-check:
 	@.cmake/check-format.sh
+
+docs:
+	@.cmake/setup-packages.sh --docs
+	@$(PYTHON) -B .cmake/docs/build.py --jobs $(JOBS)
 
 tidy:
 	cmake --preset release $(CMAKE_ARGS)

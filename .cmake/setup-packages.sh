@@ -4,6 +4,7 @@
 # is, it needs neither root nor a network. Options add the packages of one purpose each:
 #   --ci             style checks, and tests that compare our files with what other programs read and write
 #   --cosim          RTL twins and their proofs
+#   --docs           the documentation site: only what `make docs` needs
 #   --fuzz           fuzzing targets
 #   --package        Debian packages and wheels, and a clean Debian to try them in
 #   --reproduce      figures of the papers' reproductions
@@ -15,6 +16,7 @@ set -eu
 packages="cmake ninja-build ccache g++ pkg-config libsystemc-dev libboost-program-options-dev libspdlog-dev libfmt-dev
   catch2 libprotobuf-dev protobuf-compiler libzstd-dev libxxhash-dev libtomlplusplus-dev nlohmann-json3-dev
   libbenchmark-dev python3 python3-jinja2"
+docs="doxygen furo node-normalize.css python3-linkify-it python3-myst-parser python3-sphinx"
 # Names that differ: Debian 12 is the one meant.
 clang=14
 browser="chromium chromium-driver"
@@ -24,7 +26,8 @@ case "$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-}")" in
 esac
 case "${1:-}" in
   "") ;;
-  --ci) packages="$packages clang-format clang-tidy gtkwave mandoc snakemake zsh python3-scipy python3-pip python3-setuptools" ;;
+  --ci) packages="$packages clang-format clang-tidy gtkwave mandoc snakemake zsh python3-scipy python3-pip python3-setuptools $docs" ;;
+  --docs) packages="python3 $docs" ;;
   --fuzz) packages="$packages clang-$clang libclang-rt-$clang-dev" ;;
   --package) packages="$packages dpkg-dev mmdebstrap patchelf python3-pip python3-setuptools python3-wheel" ;;
   --reproduce) packages="$packages python3-matplotlib" ;;
@@ -35,10 +38,10 @@ case "${1:-}" in
     packages="$packages snakemake slurm-wlm slurmctld slurmd slurm-client munge
       $browser python3-selenium
       mypy python3-pandas python3-matplotlib
-      python3-jinja2 python3-nbconvert python3-ipykernel"
+      python3-jinja2 python3-nbconvert python3-ipykernel $docs"
     ;;
   *)
-    echo "setup-packages.sh: unknown argument '$1'; expected nothing, --ci, --fuzz, --package, --reproduce, --cosim, --slurm, --studies-tests or --test" >&2
+    echo "setup-packages.sh: unknown argument '$1'; expected nothing, --ci, --cosim, --docs, --fuzz, --package, --reproduce, --slurm, --studies-tests or --test" >&2
     exit 2
     ;;
 esac
