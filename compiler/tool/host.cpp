@@ -18,7 +18,7 @@ class WriterSink : public emulator::TraceSink {
   bool wants(std::uint64_t cta) const override { return cta >= first_ && cta < end_; }
   void take(trace::Cta&& cta) override {
     cta.launch = launch_;
-    writer_.add_cta(cta);
+    writer_.add_cta(std::move(cta));
   }
 
  private:

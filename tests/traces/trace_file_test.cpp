@@ -5,6 +5,7 @@
 #include <regatta/trace/region_words.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "sample.h"
 
@@ -274,6 +275,81 @@ TEST_CASE("files that cannot be written or read say so") {
             writer.finish();
           }) == "cannot write '/dev/full': No space left on device");
   }
+}
+
+namespace {
+
+/// A launch of `ctas` CTAs that do the same, of more than half a megabyte each.
+std::vector<Step> write_large(Writer& writer, std::uint64_t ctas) {
+  const Kernel kernel = sample_kernel(32);
+  Random random(11);
+  const std::vector<Step> steps = random_steps(random, kernel, 16000);
+  Launch launch;
+  launch.kernel = writer.add_kernel(kernel);
+  launch.grid = {static_cast<std::uint32_t>(ctas), 1, 1};
+  launch.block = {32, 1, 1};
+  launch.shared_bytes_per_cta = kernel.static_shared_bytes;
+  const std::uint32_t number = writer.begin_launch(launch);
+  for (std::uint64_t i = 0; i < ctas; ++i) {
+    Cta cta;
+    cta.launch = number;
+    cta.index = i;
+    cta.warps.push_back(encode(kernel, steps));
+    cta.warps.back().cta = i;
+    writer.add_cta(std::move(cta));
+  }
+  return steps;
+}
+
+}  // namespace
+
+TEST_CASE("more CTAs than may wait to be written arrive in order") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "a.rgt";
+  std::vector<Step> steps;
+  {
+    Writer writer(path);
+    steps = write_large(writer, 60);
+    writer.finish();
+  }
+  const Reader reader(path);
+  REQUIRE(reader.ctas().size() == 60);
+  std::uint64_t raw = 0;
+  const auto stream = reader.stream(0, 60);
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    const std::shared_ptr<const Cta> cta = stream->next();
+    REQUIRE(cta != nullptr);
+    CHECK(cta->index == i);
+    CHECK(cta_difference(reader, *cta, {steps}).empty());
+    raw += cta->warps[0].value_data.size() + 8 * cta->warps[0].address_delta.size();
+  }
+  CHECK(raw > 32 << 20);
+}
+
+TEST_CASE("a file that cannot be written further says so at once, and at every call") {
+  if (!std::filesystem::exists("/dev/full")) return;
+  const auto message = [](const auto& action) {
+    try {
+      action();
+    } catch (const regatta::base::InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string("nothing");
+  };
+  Writer writer("/dev/full");
+  CHECK(message([&] { write_large(writer, 100); }) == "cannot write '/dev/full': No space left on device");
+  CHECK(message([&] { writer.add_kernel(sample_kernel(32)); }) == "cannot write '/dev/full': No space left on device");
+  CHECK(message([&] { writer.finish(); }) == "cannot write '/dev/full': No space left on device");
+}
+
+TEST_CASE("a writer that is given up while CTAs wait leaves no file") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "a.rgt";
+  {
+    Writer writer(path);
+    write_large(writer, 20);
+  }
+  CHECK(std::filesystem::is_empty(std::filesystem::path(path).parent_path()));
 }
 
 TEST_CASE("a trace may be written to a device or through a link") {

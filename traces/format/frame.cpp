@@ -11,8 +11,8 @@
 namespace regatta::trace {
 namespace {
 
-/// Prefers speed over size: the emulator waits while it writes a trace.
-constexpr int compression_level = 3;
+/// The level that is 1.3 to 2 times as fast as the usual one, 3, for files that are up to 8 % larger.
+constexpr int compression_level = 1;
 /// zstd stores a block of at most 128 KiB in no less than 4 bytes.
 constexpr std::uint64_t max_ratio = (128 * 1024) / 4;
 

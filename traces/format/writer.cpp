@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <regatta/base/output_file.h>
-
-#include <cstring>
 #include <memory>
+#include <utility>
 
 #include "codec.h"
+#include "frame_writer.h"
 #include "validate.h"
 
 namespace regatta::trace {
@@ -12,21 +11,15 @@ namespace regatta::trace {
 struct Writer::Impl {
   Impl(const std::string& path, SectionRegistry known) : file(path), sections(std::move(known)) {}
 
-  base::OutputFile file;
+  FrameWriter file;
   const SectionRegistry sections;
   bool finished = false;
   bool announced = false;  ///< variants
-  bool has_header = false;
-  std::uint64_t offset = 0;
   std::vector<Kernel> kernels;
   std::vector<Launch> launches;
-  SignatureBuilder signature;  ///< of the open launch
-  proto::Index index;
+  SignatureBuilder signature;         ///< of the open launch
+  proto::Index index;                 ///< messages in its lists stay where they are while lists grow
   proto::Variant* variant = nullptr;  ///< the open one; nullptr: the index's own
-  proto::Cta cta_message;             // kept for its memory
-  std::string raw;
-  Buffer compressed;
-  Compressor compressor;
 
   /// If the caller's data cannot be in a trace, that is an error of the program, not of the user.
   template <class Check>
@@ -38,43 +31,11 @@ struct Writer::Impl {
     }
   }
 
-  void write(const char* data, std::size_t bytes) {
-    file.write(data, bytes);
-    offset += bytes;
-  }
-
   std::uint32_t version() const { return announced ? format_version : plain_format_version; }
 
-  /// Written with the first frame, when it is known whether there are variants.
-  void write_header() {
-    if (has_header) return;
-    has_header = true;
-    char header[file_header_bytes];
-    std::memcpy(header, file_magic.data(), file_magic.size());
-    for (unsigned i = 0; i < 4; ++i) header[file_magic.size() + i] = static_cast<char>(version() >> (8 * i) & 0xff);
-    write(header, sizeof header);
-  }
-
-  void write_frame(FrameKind kind, const google::protobuf::MessageLite& message, proto::FrameReference& reference) {
-    const std::size_t bytes = message.ByteSizeLong();
-    if (bytes > max_raw_bytes) {
-      throw InputError(file.path() + ": a " + to_string(kind) + " takes " + std::to_string(bytes) +
-                       " bytes, a trace holds at most " + std::to_string(max_raw_bytes) + " in one frame");
-    }
-    write_header();
-    raw.clear();
-    if (!message.AppendToString(&raw)) throw std::logic_error("trace::Writer: a message cannot be serialized");
-    FrameHeader header;
-    header.kind = kind;
-    header.raw_bytes = raw.size();
-    header.compressed_bytes = compressor.compress(raw, compressed);
-    header.checksum = checksum(header, compressed.data());
-    reference.set_offset(offset);
-    reference.set_compressed_bytes(header.compressed_bytes);
-    reference.set_raw_bytes(header.raw_bytes);
-    const FrameHeaderBytes packed = pack(header);
-    write(packed.data(), packed.size());
-    write(compressed.data(), header.compressed_bytes);
+  /// With the first frame it is known whether there are variants.
+  void begin() {
+    if (!file.has_begun()) file.begin(version());
   }
 
   void close_launch() {
@@ -103,7 +64,8 @@ void Writer::set_producer(const std::string& producer) { impl_->index.set_produc
 void Writer::announce_variants() {
   Impl& w = *impl_;
   w.require_open();
-  if (w.has_header) throw std::logic_error("trace::Writer: " + w.file.path() + ": variants are announced too late");
+  if (w.file.has_begun())
+    throw std::logic_error("trace::Writer: " + w.file.path() + ": variants are announced too late");
   w.announced = true;
 }
 
@@ -131,7 +93,8 @@ std::uint32_t Writer::add_kernel(const Kernel& kernel) {
   w.require("kernel " + kernel.name, [&] { validate(kernel, w.sections); });
   proto::Kernel message;
   encode(kernel, message);
-  w.write_frame(FrameKind::kernel, message, w.variant != nullptr ? *w.variant->add_kernels() : *w.index.add_kernels());
+  w.begin();
+  w.file.add(FrameKind::kernel, message, w.variant != nullptr ? *w.variant->add_kernels() : *w.index.add_kernels());
   w.kernels.push_back(kernel);
   return static_cast<std::uint32_t>(w.kernels.size() - 1);
 }
@@ -150,7 +113,9 @@ std::uint32_t Writer::begin_launch(const Launch& launch) {
   return static_cast<std::uint32_t>(w.launches.size() - 1);
 }
 
-void Writer::add_cta(const Cta& cta) {
+void Writer::add_cta(const Cta& cta) { add_cta(Cta(cta)); }
+
+void Writer::add_cta(Cta&& cta) {
   Impl& w = *impl_;
   w.require_open();
   w.require("CTA " + std::to_string(cta.index) + " of launch " + std::to_string(cta.launch), [&] {
@@ -174,10 +139,9 @@ void Writer::add_cta(const Cta& cta) {
   }
   reference.set_warp_instructions(warp_instructions);
   reference.set_thread_instructions(thread_instructions);
-  w.cta_message.Clear();
-  encode(cta, w.cta_message);
-  w.write_frame(FrameKind::cta, w.cta_message, *reference.mutable_frame());
   w.signature.add(cta, w.kernels[launch.kernel]);
+  w.begin();
+  w.file.add(std::move(cta), *reference.mutable_frame());
   ++launch.cta_count;
   launch.warp_instructions += warp_instructions;
   launch.thread_instructions += thread_instructions;
@@ -190,12 +154,9 @@ void Writer::finish() {
     throw std::logic_error("trace::Writer: " + w.file.path() + ": the variants that were announced are missing");
   }
   w.close_variant();
-  proto::FrameReference index;
-  w.write_frame(FrameKind::index, w.index, index);
-  const TrailerBytes trailer = pack_trailer(index.offset(), w.version());
-  w.write(trailer.data(), trailer.size());
+  w.begin();
+  w.file.finish(w.index, w.version());
   w.finished = true;
-  w.file.commit();
 }
 
 }  // namespace regatta::trace

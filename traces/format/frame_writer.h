@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes frames to a file, on a thread of its own: compressing takes about as long as executing the program.
+#pragma once
+
+#include <regatta/base/output_file.h>
+#include <regatta/trace/file.h>
+#include <trace.pb.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "frame.h"
+
+namespace regatta::trace {
+
+/// The file is the same however the threads run: frames are written in the order in which they are added.
+///
+/// What goes wrong on the thread (InputError: a full disk, a frame that is too large) is thrown by the next call, and
+/// by each one after that; the file then never gets its name.
+class FrameWriter {
+ public:
+  explicit FrameWriter(const std::string& path) : file_(path) {}
+  /// Frames that were added and not written are dropped.
+  ~FrameWriter();
+  FrameWriter(const FrameWriter&) = delete;
+  FrameWriter& operator=(const FrameWriter&) = delete;
+
+  const std::string& path() const { return file_.path(); }
+  /// Anything has been added: the version stands at the beginning of the file, and can no longer be chosen.
+  bool has_begun() const { return begun_; }
+  /// The format's version, which the first frame is written behind.
+  void begin(std::uint32_t version);
+
+  /// Places and sizes go to `reference`, which must stay where it is until finish(), or until this is destroyed.
+  void add(FrameKind kind, const google::protobuf::MessageLite& message, proto::FrameReference& reference);
+  void add(Cta&& cta, proto::FrameReference& reference);
+  /// Waits until all is written; then writes the index and the trailer, and gives the file its name. References are
+  /// whole when the index is written.
+  void finish(const proto::Index& index, std::uint32_t version);
+
+ private:
+  /// A CTA, or a message as bytes.
+  struct Job {
+    FrameKind kind = FrameKind::cta;
+    proto::FrameReference* reference = nullptr;
+    std::uint64_t bytes = 0;  ///< what it takes, about
+    Cta cta;
+    std::string raw;
+  };
+
+  void add(Job&& job);
+  /// Waits until nothing is left to write.
+  void drain();
+  void run();
+  void write_frame(Job& job);
+  void write(const void* data, std::size_t bytes) {
+    file_.write(data, bytes);
+    offset_ += bytes;
+  }
+  std::string serialized(FrameKind kind, const google::protobuf::MessageLite& message);
+
+  base::OutputFile file_;
+  bool begun_ = false;
+
+  // Of the thread, while it runs.
+  std::uint64_t offset_ = 0;
+  proto::Cta message_;  // kept for its memory
+  Buffer compressed_;
+  Compressor compressor_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;  ///< the first one is being written
+  std::uint64_t waiting_bytes_ = 0;
+  std::exception_ptr error_;
+  bool ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace regatta::trace
