@@ -14,12 +14,13 @@ namespace regatta::assembly {
 
 namespace {
 
-/// "1 of 16 SMs of gtx980; L2 and DRAM bandwidth are scaled to it"
+/// "1 of 16 SMs of gtx980 runs all CTAs, with its share of the L2 and of DRAM bandwidth (--sms 16: the whole GPU)"
 std::string simulated_part(const ToolOptions& o, const MachineConfig& machine) {
   if (machine.sms == 1) return "the only SM of " + o.machine;
   if (o.sms == machine.sms) return fmt::format("all {} SMs of {}", o.sms, o.machine);
-  return fmt::format("{} of {} SMs of {}; L2 and DRAM bandwidth are scaled to {}", o.sms, machine.sms, o.machine,
-                     o.sms == 1 ? "it" : "them");
+  return fmt::format(
+      "{} of {} SMs of {} {} all CTAs, with {} share of the L2 and of DRAM bandwidth (--sms {}: the whole GPU)", o.sms,
+      machine.sms, o.machine, o.sms == 1 ? "runs" : "run", o.sms == 1 ? "its" : "their", machine.sms);
 }
 
 /// Instructions per cycle of all simulated SMs, and of one of them.

@@ -30,6 +30,8 @@ constexpr double few_lanes = 0.75;
 constexpr double worth_naming = 0.01;
 /// Above this share of issues there is little but instructions to save.
 constexpr double issues_most = 0.7;
+/// In at least this share of the cycles requests wait at the L1 where its entries limit the run.
+constexpr double often_waited = 0.2;
 
 /// An instruction of a kernel of the trace.
 using Place = std::pair<std::uint32_t, std::uint32_t>;
@@ -57,7 +59,16 @@ struct Group {
 struct Use {
   double dram = 0, l2 = 0, interconnect = 0, l1 = 0;
   double banks = 0;  ///< of shared memory
+  /// Shares in which the next request waited at the L1: for an entry that fetches its line, and for a place in the
+  /// queue towards the L2.
+  double mshrs = 0, miss_queue = 0;
   double most() const { return std::max({dram, l2, interconnect, l1}); }
+};
+
+/// A resource that would limit the run next, and the share of the cycles in which it is in use.
+struct Floor {
+  double share = 0;
+  std::string name;
 };
 
 Use use_of(const SimulationResult& r, unsigned sms, unsigned l2_banks) {
@@ -77,6 +88,8 @@ Use use_of(const SimulationResult& r, unsigned sms, unsigned l2_banks) {
       use.interconnect = std::max(value(group, "response_flits"), value(group, "request_flits")) / cycles / sms;
     } else if (path.size() > 3 && path.compare(path.size() - 3, 3, ".l1") == 0) {
       use.l1 += value(group, "busy_cycles") / cycles / sms;
+      use.mshrs += (value(group, "waited_mshr") + value(group, "waited_merge")) / cycles / sms;
+      use.miss_queue += value(group, "waited_miss_queue") / cycles / sms;
     } else {
       use.banks += value(group, "shared_passes") / cycles / sms;
     }
@@ -118,6 +131,8 @@ class Analysis {
   void add_memory(const CauseKey& key, double w);
   void add_dependence(const CauseKey& key, double w);
   Group& bandwidth();
+  Group& limit_of_accesses();
+  Floor next_limit() const;
   void lose_lanes();
   void lack_warps();
   /// The line with most of the group, and its instruction with most; none: no instruction is known.
@@ -139,14 +154,15 @@ class Analysis {
   }
   /// `own`: what removing the cause would save of the time of the resource that it uses, at the resource's own rate.
   void tell(const std::string& name, const Group& group, const std::string& remedy, const Line& line,
-            const std::string& evidence, double own = 0) {
+            const std::string& evidence, double own = 0, const Floor& floor = {}) {
     const auto found = held_.find(name);
     const double held = std::max(group.weight / total_, found == held_.end() ? 0 : found->second);
-    tell_bounded(name, group, remedy, line, evidence, std::min(without_issues(), std::max(surely(held), own)));
+    tell_bounded(name, group, remedy, line, evidence, std::min(without_issues(), std::max(surely(held), own)), floor);
   }
-  /// `most`: the share of the cycles that removing the cause would save at most.
+  /// `most`: the share of the cycles that removing the cause would save at most; `floor`: what limits the run then, as
+  /// the remedy does not relieve it.
   void tell_bounded(const std::string& name, const Group& group, const std::string& remedy, const Line& line,
-                    const std::string& evidence, double most);
+                    const std::string& evidence, double most, const Floor& floor = {});
   std::string limit(std::uint32_t kernel) const;
   Place branch_before(const Place& p) const;
   static std::string number(double n) {
@@ -164,7 +180,8 @@ class Analysis {
   double total_ = 0, squares_ = 0, issued_all_ = 0, live_ = 0, lanes_ = 0, mean_lanes_ = 0, tail_warps_ = 0,
          tail_most_ = 0;
   Group issued_, conflicts_, uncoalesced_, atomics_, dram_, l2_, interconnect_, l1_, latency_, local_, occupancy_,
-      tail_, dependence_, storage_, lsu_, scheduler_, barrier_, icache_, branches_, fence_, divergence_;
+      tail_, dependence_, storage_, lsu_, mshrs_, miss_queue_, scheduler_, barrier_, icache_, branches_, fence_,
+      divergence_;
   std::map<unsigned, Group> units_, gates_;
   std::map<std::string, double> held_;
   std::vector<WhyCause> causes_;
@@ -191,11 +208,46 @@ Access Analysis::access(const Place& p) const {
   return a;
 }
 
+/// The usual name of a cause.
+std::string title(const std::string& name) {
+  static const std::map<std::string, std::string> titles{{"uncoalesced", "uncoalesced accesses"},
+                                                         {"occupancy", "low occupancy"},
+                                                         {"tail", "tail of a launch"},
+                                                         {"dram_bandwidth", "DRAM bandwidth"},
+                                                         {"l2_bandwidth", "L2 bandwidth"},
+                                                         {"l1_bandwidth", "L1 bandwidth"},
+                                                         {"l1_mshrs", "full MSHRs of the L1"},
+                                                         {"l1_miss_queue", "full miss queue of the L1"},
+                                                         {"load_store_unit", "load-store unit"},
+                                                         {"instructions", "issue slots"}};
+  const auto found = titles.find(name);
+  if (found != titles.end()) return found->second;
+  std::string words = name.rfind("unit_", 0) == 0 ? name.substr(5) + " pipelines" : name;
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
 double excess(double actual, double least) { return actual > too_many * least ? 1 - least / actual : 0; }
 
 Group& Analysis::bandwidth() {
   const double most = use_.most();
   return most == use_.dram ? dram_ : most == use_.interconnect ? interconnect_ : most == use_.l2 ? l2_ : l1_;
+}
+
+/// What keeps the load-store unit busy with accesses that are as few as they can be.
+Group& Analysis::limit_of_accesses() {
+  if (use_.most() >= busy_enough) return bandwidth();
+  if (std::max(use_.mshrs, use_.miss_queue) < often_waited) return lsu_;
+  return use_.mshrs >= use_.miss_queue ? mshrs_ : miss_queue_;
+}
+
+/// The resource of the memory that is used most.
+Floor Analysis::next_limit() const {
+  const double most = use_.most();
+  return {most, most == use_.dram           ? "DRAM"
+                : most == use_.interconnect ? "the interconnect"
+                : most == use_.l2           ? "the L2"
+                                            : "the L1"};
 }
 
 void Analysis::add_lsu(const CauseKey& key, double w) {
@@ -216,7 +268,7 @@ void Analysis::add_lsu(const CauseKey& key, double w) {
   const double scattered =
       std::max(excess(a.lines, a.least_lines), use_.most() >= busy_enough ? excess(a.sectors, a.least_sectors) : 0);
   uncoalesced_.add(key, w * scattered);
-  (use_.most() >= busy_enough ? bandwidth() : lsu_).add(key, w * (1 - scattered));
+  limit_of_accesses().add(key, w * (1 - scattered));
 }
 
 void Analysis::add_memory(const CauseKey& key, double w) {
@@ -388,7 +440,9 @@ Analysis::Line Analysis::worst(const Group& group) const {
   if (!worst.known) return worst;
   worst.share = best / all;
   const std::size_t colon = worst.source.rfind(':');
-  worst.text = "line " + worst.source.substr(colon + 1) + " of " + worst.source.substr(0, colon);
+  const std::size_t folder = worst.source.rfind('/', colon);
+  const std::size_t name = folder == std::string::npos ? 0 : folder + 1;
+  worst.text = "line " + worst.source.substr(colon + 1) + " of " + worst.source.substr(name, colon - name);
   return worst;
 }
 
@@ -405,20 +459,22 @@ double Analysis::busy(protocol::Unit unit) const {
 }
 
 void Analysis::tell_bounded(const std::string& name, const Group& group, const std::string& remedy, const Line& line,
-                            const std::string& evidence, double most) {
+                            const std::string& evidence, double most, const Floor& floor) {
   const double held = group.weight / total_;
   if (held < worth_naming) return;
   WhyCause cause;
   cause.name = name;
   cause.held = held;
-  cause.gain = std::min(1.0, most);
+  const double rest = 1 - std::min(1.0, floor.share);
+  cause.gain = std::min({1.0, most, rest});
   cause.source = line.source;
   if (line.known) {
     cause.kernel = trace_.kernels()[line.place.first].name;
     cause.instruction = line.place.second;
   }
-  cause.sentence = (line.known ? line.text + ": " : std::string()) + evidence + "; " + remedy + " at most " +
-                   percent(cause.gain) + " fewer cycles";
+  cause.sentence = title(name) + (line.known ? ", " + line.text : std::string()) + ": " + evidence + "; " + remedy +
+                   " at most " + percent(cause.gain) + " fewer cycles";
+  if (rest < most) cause.sentence += ", then " + floor.name + " limits (in use in " + percent(floor.share) + ")";
   causes_.push_back(std::move(cause));
 }
 
@@ -456,6 +512,7 @@ std::vector<WhyCause> Analysis::causes(const std::map<std::string, double>& held
   lose_lanes();
   lack_warps();
   const auto share = [&](const Group& g) { return percent(g.weight / total_); };
+  const Floor floor = next_limit();
 
   if (const Line l = worst(conflicts_); l.known) {
     const Access a = access(l.place);
@@ -467,24 +524,25 @@ std::vector<WhyCause> Analysis::causes(const std::map<std::string, double>& held
     tell_bounded("bank_conflicts", conflicts_, "without conflicts", l,
                  fmt::format("each access of shared memory takes {} passes, since its {} lanes share banks (least: {})",
                              number(a.passes), number(a.lanes), number(a.least_passes)),
-                 std::min(without_issues(), spare / double(r_.cycles)));
+                 std::min(without_issues(), spare / double(r_.cycles)), floor);
   }
   if (const Line l = worst(uncoalesced_); l.known) {
     const Access a = access(l.place);
     tell("uncoalesced", uncoalesced_, "with neighbouring addresses", l,
-         fmt::format("each access touches {} sectors of 32 bytes in {} lines for {} lanes (least: {} in {})",
-                     number(a.sectors), number(a.lines), number(a.lanes), number(a.least_sectors),
-                     number(a.least_lines)),
+         fmt::format("each access of {} lanes touches {} sectors of 32 bytes in {} line{}, where {} in {} would do",
+                     number(a.lanes), number(a.sectors), number(a.lines), a.lines == 1 ? "" : "s",
+                     number(a.least_sectors), number(a.least_lines)),
          std::max(use_.most() * excess(a.sectors, a.least_sectors), use_.l1 * excess(a.lines, a.least_lines)));
   }
   if (const Line l = worst(atomics_); l.known) {
     const Access a = access(l.place);
     const bool shared = a.passes > 0;
     tell("atomics", atomics_, "without these atomics", l,
-         shared ? fmt::format("each atomic on shared memory takes {} passes, one for each lane of a bank, for {} lanes",
-                              number(a.passes), number(a.lanes))
-                : fmt::format("atomics, each of {} lanes on {} sectors, wait for the L2 in {} of the cycles",
-                              number(a.lanes), number(a.sectors), share(atomics_)));
+         shared ? fmt::format("{} lanes of a warp go to the same banks of shared memory, {} passes for each atomic",
+                              number(a.lanes), number(a.passes))
+                : fmt::format("warps wait in {} of the cycles for atomics in the L2, each of {} lanes on {} sector{}",
+                              share(atomics_), number(a.lanes), number(a.sectors), a.sectors == 1 ? "" : "s"),
+         0, shared ? floor : Floor{});
   }
   if (const Line l = worst(local_); l.known) {
     tell("local_memory", local_, "without local memory (spills, arrays of a thread)", l,
@@ -499,78 +557,94 @@ std::vector<WhyCause> Analysis::causes(const std::map<std::string, double>& held
        fmt::format("the banks of the busiest L2 partition are used in {} of the cycles", percent(use_.l2)), use_.l2);
   tell("l1_bandwidth", l1_, "with fewer accesses", worst(l1_),
        fmt::format("the L1 takes a request in {} of the cycles", percent(use_.l1)), use_.l1);
+  tell("l1_mshrs", mshrs_, "with more entries (l1.mshrs)", worst(mshrs_),
+       fmt::format("the L1 fetches {} lines at a time, and in {} of the cycles a request waits for one of them",
+                   machine_.l1.mshrs, percent(use_.mshrs)),
+       use_.mshrs, floor);
+  tell("l1_miss_queue", miss_queue_, "with more places (l1.miss_queue)", worst(miss_queue_),
+       fmt::format("{} requests of the L1 may wait for the interconnect, and in {} of the cycles one waits for a place",
+                   machine_.l1.miss_queue, percent(use_.miss_queue)),
+       use_.miss_queue, floor);
   if (const Line l = worst(occupancy_); occupancy_.weight > 0) {
     tell_bounded(
         "occupancy", occupancy_, "with as many warps as an SM holds", l,
         fmt::format("warps wait for the result, and on average only {} of {} are resident to fill the time: {}",
                     number(std::round(10 * live_ / total_) / 10), machine_.sm.max_warps,
                     limit(l.known ? l.place.first : 0)),
-        std::min(without_issues(), 1 - resident_share()));
+        std::min(without_issues(), 1 - resident_share()), floor);
   }
   if (const Line l = worst(tail_); tail_.weight > 0) {
     // What is done by few warps could be done by all at best as much faster as there are more of them.
     Group spread = tail_;
     spread.scale(tail_most_ > 0 ? 1 - tail_warps_ / tail_most_ : 1);
     tell_bounded("tail", spread, "with the work spread evenly", l,
-                 fmt::format("at the end of a launch, in {} of the cycles, at most half of its warps are left, most "
-                             "often here",
+                 fmt::format("in {} of the cycles at most half of the launch's warps are left; the last ones are here",
                              share(tail_)),
-                 surely(spread.weight / total_));
+                 surely(spread.weight / total_), floor);
   }
   if (const Line l = worst(divergence_); divergence_.weight > 0) {
     tell_bounded(
         "divergence", divergence_, "with all lanes active", l,
-        fmt::format("the lanes of a warp part, and an instruction that issues has {} of {} lanes active on average",
+        fmt::format("an instruction that issues has {} of {} lanes active on average",
                     number(std::round(10 * mean_lanes_) / 10), trace_.kernels()[l.known ? l.place.first : 0].warp_size),
         1 - mean_lanes_ / trace_.kernels().front().warp_size);
   }
   tell("barrier", barrier_, "with warps that arrive together", worst(barrier_),
-       fmt::format("warps wait at a barrier in {} of the cycles, most often for a warp that is here", share(barrier_)));
+       fmt::format("warps wait at a barrier in {} of the cycles, most often for a warp that is here", share(barrier_)),
+       0, floor);
   tell("instruction_cache", icache_, "with code that stays in the instruction cache", worst(icache_),
        fmt::format("the next instruction is not in the instruction cache ({} bytes) in {} of the cycles",
-                   machine_.sm.icache.size_bytes, share(icache_)));
+                   machine_.sm.icache.size_bytes, share(icache_)),
+       0, floor);
   tell("branches", branches_, "without branches", worst(branches_),
-       fmt::format("warps wait for the front end, behind this instruction, in {} of the cycles", share(branches_)));
+       fmt::format("warps wait for the front end, behind this instruction, in {} of the cycles", share(branches_)), 0,
+       floor);
   tell("fence", fence_, "without fences", worst(fence_),
-       fmt::format("a fence waits for earlier accesses in {} of the cycles", share(fence_)));
+       fmt::format("a fence waits for earlier accesses in {} of the cycles", share(fence_)), 0, floor);
   tell("memory_latency", latency_, "with the data at hand", worst(latency_),
-       fmt::format("data are waited for in {} of the cycles, and no resource of the memory is busy (DRAM {}, L2 {}, "
-                   "interconnect {})",
-                   share(latency_), percent(use_.dram), percent(use_.l2), percent(use_.interconnect)));
+       fmt::format("data are waited for in {} of the cycles, and no resource of the memory is at its limit (DRAM {}, "
+                   "L2 {}, interconnect {})",
+                   share(latency_), percent(use_.dram), percent(use_.l2), percent(use_.interconnect)),
+       0, floor);
   tell("dependence", dependence_, "with independent instructions in between", worst(dependence_),
-       fmt::format("the next instruction needs the result of this one in {} of the cycles", share(dependence_)));
+       fmt::format("the next instruction waits for the result of this one in {} of the cycles", share(dependence_)), 0,
+       floor);
   for (const auto& [unit, group] : units_) {
     const std::string name = protocol::to_string(static_cast<protocol::Unit>(unit));
     const double used = busy(static_cast<protocol::Unit>(unit));
     tell_bounded("unit_" + name, group, "without these instructions", worst(group),
                  fmt::format("instructions wait for the {} pipelines in {} of the cycles (in use: {})", name,
                              share(group), percent(used)),
-                 std::max(used, surely(group.weight / total_)));
+                 std::max(used, surely(group.weight / total_)), floor);
   }
   tell("load_store_unit", lsu_, "with fewer accesses", worst(lsu_),
-       fmt::format("the load-store unit is busy with this access in {} of the cycles", share(lsu_)));
+       fmt::format("it is busy with this access in {} of the cycles", share(lsu_)));
   tell("register_storage", storage_, "with operands at once", worst(storage_),
        fmt::format("instructions wait for their operands, or results for the register storage, in {} of the cycles",
-                   share(storage_)));
+                   share(storage_)),
+       0, floor);
   const std::string by_knobs =
       facts_.knobs.empty() ? "" : " (knobs of the scheme's longest wait: " + facts_.knobs + ")";
   for (const auto& [number, group] : gates_) {
     const std::string name = number < facts_.gates.size() ? facts_.gates[number] : "of the scheme";
     tell("issue_gate", group, "without the gate", worst(group),
          fmt::format("the gate {} holds warps that could issue in {} of the cycles, most often here{}", name,
-                     share(group), by_knobs));
+                     share(group), by_knobs),
+         0, floor);
   }
   tell("scheduler", scheduler_, "without that", Line{},
        fmt::format("ready warps wait in {} of the cycles because of the scheduling policy or the interval of issues "
                    "({} cycle{})",
-                   share(scheduler_), machine_.sm.issue_interval, machine_.sm.issue_interval == 1 ? "" : "s"));
+                   share(scheduler_), machine_.sm.issue_interval, machine_.sm.issue_interval == 1 ? "" : "s"),
+       0, floor);
   if (issued_.weight > issues_most * total_) {
     tell_bounded("instructions", issued_, "with fewer instructions", worst(issued_),
                  fmt::format("the schedulers issue in {} of the cycles, most often this line", share(issued_)),
                  surely(issued_all_ / total_));
   }
+  // What held long and saves little when it is gone comes behind what limits the run then.
   std::stable_sort(causes_.begin(), causes_.end(),
-                   [](const WhyCause& a, const WhyCause& b) { return a.held > b.held; });
+                   [](const WhyCause& a, const WhyCause& b) { return a.weight() > b.weight(); });
   return std::move(causes_);
 }
 
@@ -607,7 +681,7 @@ nlohmann::ordered_json why_json(const std::vector<WhyCause>& causes) {
 std::string why_text(const std::vector<WhyCause>& causes) {
   std::string text;
   for (std::size_t i = 0; i < causes.size() && i < 3; ++i) {
-    if (i != 0 && causes[i].held < 0.03) break;
+    if (i != 0 && causes[i].weight() < 0.03) break;
     text += "why: " + causes[i].sentence + "\n";
   }
   return text;

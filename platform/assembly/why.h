@@ -24,8 +24,8 @@ struct WhyFacts {
   unsigned sms = 1;
 };
 
-/// The causes of the cycles of `result`, the one that held in most scheduler-cycles first. Those that held in less than
-/// 1 % are left out.
+/// The causes of the cycles of `result`, the one first whose removal would save most: at most the scheduler-cycles in
+/// which it held, and what the resource leaves that limits the run next. Those that held in less than 1 % are left out.
 std::vector<WhyCause> why(const SimulationResult& result, const WhyFacts& facts, const MachineConfig& machine,
                           const trace::Reader& trace);
 
@@ -34,7 +34,7 @@ std::string source_of(const trace::Kernel& kernel, const trace::StaticInstructio
 
 /// For stats.json.
 nlohmann::ordered_json why_json(const std::vector<WhyCause>& causes);
-/// The first cause, and the next two if they held in at least 3 % of the cycles, a line each.
+/// The first cause, and the next two if they have at least 3 % of the cycles, a line each.
 std::string why_text(const std::vector<WhyCause>& causes);
 
 }  // namespace regatta::assembly

@@ -128,6 +128,7 @@ void L1Cache::retry_held(std::uint64_t now) {
     return;
   }
   held_ = nullptr;
+  if (held_counted_) waited_[static_cast<unsigned>(reason_)] += now - held_at_;
   last_request_ = now;
   if (a == Admission::completed) late_hits_.push({&payload, now + std::max(config_.hit_latency, 2u) - 1});
   tlm::tlm_phase phase = tlm::END_REQ;

@@ -193,14 +193,16 @@ TEST_CASE("the summary says what was simulated") {
   std::string said = bench.said({});
   CHECK(has(said,
             "k.rgt on gtx980, scheme baseline\n"
-            "1 of 16 SMs of gtx980; L2 and DRAM bandwidth are scaled to it\n\n"));
+            "1 of 16 SMs of gtx980 runs all CTAs, with its share of the L2 and of DRAM bandwidth (--sms 16: the whole "
+            "GPU)\n\n"));
   CHECK_FALSE(has(said, "IPC of an SM"));
   CHECK_FALSE(has(said, "to compare with"));
   said = bench.said({"--scheme", "wir", "--sms", "3"});
-  CHECK(has(said,
-            "k.rgt on gtx480, scheme wir, as published (HPCA 2018)\n"
-            "3 of 15 SMs of gtx480; L2 and DRAM bandwidth are scaled to them\n"
-            "the baseline to compare with: --machine gtx480\n\n"));
+  CHECK(has(
+      said,
+      "k.rgt on gtx480, scheme wir, as published (HPCA 2018)\n"
+      "3 of 15 SMs of gtx480 run all CTAs, with their share of the L2 and of DRAM bandwidth (--sms 15: the whole GPU)\n"
+      "the baseline to compare with: --machine gtx480\n\n"));
   CHECK(has(said, "IPC of an SM\n"));
   said = bench.said({"--scheme", "rfh", "--machine", "gtx980"});
   CHECK(has(said, "k.rgt on gtx980, scheme rfh\n1 of 16 SMs"));
@@ -210,7 +212,8 @@ TEST_CASE("the summary says what was simulated") {
   CHECK(has(said,
             "k.rgt on fermi_sharing, scheme register_sharing, as published (Jatala, thesis, chapter 2): "
             "shared.bytes = 49152, sm.scheduler = owf, register_sharing.dynamic = true\n"
-            "13 of 14 SMs of fermi_sharing; L2 and DRAM bandwidth are scaled to them\n"
+            "13 of 14 SMs of fermi_sharing run all CTAs, with their share of the L2 and of DRAM bandwidth (--sms 14: "
+            "the whole GPU)\n"
             "the baseline to compare with: --machine fermi_sharing --shared.bytes 49152 --sm.scheduler owf"
             "\n\n"));
 }

@@ -346,6 +346,15 @@ std::vector<Plant> plants() {
     p.without().sim = {};
   }
   {
+    Plant& p = plant("an L1 that fetches four lines at a time", "l1_mshrs");
+    p.ctas = 8;
+    p.sim = {"--machine", "finereg", "--l1.mshrs", "4"};
+    p.body = "mov.u64 %rd6, %rd4;\n" +
+             loop(16, marked("ld.global.u32 %r11, [%rd6];") + "add.u32 %r8, %r8, %r11;\nadd.u64 %rd6, %rd6, 8192;\n") +
+             keep_u;
+    p.without().sim = {"--machine", "finereg", "--l1.mshrs", "256"};
+  }
+  {
     Plant& p = plant("nothing but independent instructions", "instructions");
     p.ctas = 16;
     const std::string rounds = repeated(8, marked("add.u32 %r20, %r1, %r9;") + marked("add.u32 %r21, %r5, %r9;"));
@@ -440,6 +449,7 @@ TEST_CASE("why: the planted slowdowns on a machine with an L1 for data and colle
   std::size_t run = 0;
   for (Plant p : plants()) {
     if (!p.annotate.empty()) continue;  // more registers than a thread of gtx480 may have
+    if (std::count(p.sim.begin(), p.sim.end(), "--machine") != 0) continue;
     p.sim.insert(p.sim.end(), {"--machine", "gtx480"});
     const Named named = first_of(p);
     if (named.cause != p.cause || !named.right_line) missed.insert(p.name);
@@ -453,6 +463,48 @@ TEST_CASE("why: the planted slowdowns on a machine with an L1 for data and colle
   CHECK(missed == std::set<std::string>{"a chain of pointers", "a chain of results of long latency",
                                         "a small operand staging unit of RegLess", "reductions on one word",
                                         "wide loads from the L2"});
+}
+
+TEST_CASE("why: what a busy DRAM leaves bounds other causes, and comes first if it is little") {
+  Plant p;
+  p.name = "a stream with an atomic that few lanes share";
+  p.ctas = 32;
+  p.threads = 1024;
+  p.shared_bytes = 4096 + 64;
+  p.buffer_bytes = 8u << 20;
+  const std::string atomic = "atom.shared.add.u32 %r12, [%r10], 1;\n";
+  const auto stream = [&](const std::string& more) {
+    return shared_address(8) + "mov.u64 %rd6, %rd4;\n" +
+           loop(16, marked("ld.global.v4.u32 {%r11, %r13, %r14, %r15}, [%rd7];") + "add.u32 %r8, %r8, %r11;\n" + more +
+                        "add.u64 %rd7, %rd7, 524288;\n") +
+           "st.global.u32 [%rd5], %r8;\n";
+  };
+  p.body =
+      "mad.lo.u32 %r16, %r1, 4, %r7;\nst.shared.u32 [%r16], %r5;\nbar.sync 0;\n"
+      "mul.wide.u32 %rd7, %r4, 16;\nadd.u64 %rd7, %rd1, %rd7;\n" +
+      stream(atomic);
+  const nlohmann::json stats = run(p, ptx_of(p));
+  double busy = 0, channels = 0;
+  for (const auto& [path, group] : stats.at("stats").items()) {
+    if (path.rfind("memory.dram_", 0) != 0) continue;
+    busy += group.at("busy_cycles").get<double>() / stats.at("cycles").get<double>();
+    ++channels;
+  }
+  busy /= channels;
+  INFO(stats.at("why").dump(1));
+  CHECK(busy > 0.8);
+  CHECK(stats.at("why").at(0).at("cause") == "dram_bandwidth");
+  bool found = false;
+  for (const auto& cause : stats.at("why")) {
+    if (cause.at("cause") != "atomics") continue;
+    found = true;
+    CHECK(cause.at("gain_at_most").get<double>() == Approx(1 - busy));
+    CHECK(cause.at("held").get<double>() > cause.at("gain_at_most").get<double>());
+    const std::string sentence = cause.at("sentence");
+    const std::string share = fmt::format("{:.0f} %", 100 * busy);
+    CHECK(sentence.find(", then DRAM limits (in use in " + share + ")") == sentence.size() - 31 - share.size());
+  }
+  CHECK(found);
 }
 
 TEST_CASE("why: the summary ends with the reasons, and the table of lines names the culprit") {

@@ -73,12 +73,13 @@ struct SimulationOptions {
 /// A reason for the cycles of a run (`why` in stats.json).
 struct WhyCause {
   std::string name;               ///< "bank_conflicts"
-  std::string sentence;           ///< place, evidence and gain, without a full stop
+  std::string sentence;           ///< name, place, evidence and gain, without a full stop
   std::string kernel;             ///< of the instruction to blame; empty: none is known
   std::string source;             ///< its line, "stencil.cu:41"
   std::uint32_t instruction = 0;  ///< its static index
   double held = 0;                ///< share of the scheduler-cycles, each of which has one cause
   double gain = 0;                ///< share of the cycles that its removal would save at most
+  double weight() const { return held < gain ? held : gain; }
 };
 
 /// How a run ended.

@@ -207,7 +207,7 @@ class L1Cache final : public sc_core::sc_module,
   std::array<std::uint64_t, protocol::access_class_count> accesses_{}, class_bytes_{};
   std::uint64_t reads_ = 0, read_hits_ = 0, read_misses_ = 0, merges_ = 0, bypassed_ = 0, sector_misses_ = 0,
                 all_failures_ = 0;
-  std::array<std::uint64_t, reservation_failure_count> failures_{};
+  std::array<std::uint64_t, reservation_failure_count> failures_{}, waited_{};
   std::uint64_t writes_ = 0, write_hits_ = 0, write_evicts_ = 0, absorbed_ = 0, array_writes_ = 0, writebacks_ = 0,
                 invalidations_ = 0, last_reads_ = 0, fills_count_ = 0, installed_ = 0, not_installed_ = 0;
   std::uint64_t bytes_read_ = 0, bytes_written_ = 0, busy_cycles_ = 0;
