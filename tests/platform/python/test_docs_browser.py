@@ -60,7 +60,7 @@ class SiteTest(BrowserTest):
         if done.returncode != 0 or done.stderr:
             raise AssertionError(f"status {done.returncode}\n{done.stderr}")
         told = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, text=True, capture_output=True, check=True).stdout.split()
-        cls.pages = [re.sub(r"(^|/)README\.md$", r"\1index.md", name).removesuffix(".md") + ".html" for name in told if Path(name).name != "page.md"]
+        cls.pages = [re.sub(r"(^|/)README\.md$", r"\1index", name).removesuffix(".md") + ".html" for name in told if Path(name).name != "page.md"]
 
     def search(self, words):
         """Addresses of the results in order, relative to the site."""
