@@ -68,7 +68,7 @@ tlm::tlm_sync_enum L1Cache::nb_transport_fw(Payload& payload, tlm::tlm_phase& ph
         delay += clock_.one();
         return tlm::TLM_UPDATED;
       case Admission::refused:
-        count_failure();
+        count_failure(now);
         held_counted_ = true;
         break;
     }

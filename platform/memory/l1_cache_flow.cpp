@@ -123,12 +123,12 @@ void L1Cache::retry_held(std::uint64_t now) {
   const bool room = late_hits_.has_room(now);  // a hit is answered through this queue
   const Admission a = room ? admit(payload, access_of(payload), now) : refuse(ReservationFailure::answers);
   if (a == Admission::refused) {
-    if (!held_counted_) count_failure();
+    if (!held_counted_) count_failure(now);
     held_counted_ = true;
     return;
   }
   held_ = nullptr;
-  if (held_counted_) waited_[static_cast<unsigned>(reason_)] += now - held_at_;
+  if (held_counted_) waited_[static_cast<unsigned>(refused_for_)] += now - refused_at_;
   last_request_ = now;
   if (a == Admission::completed) late_hits_.push({&payload, now + std::max(config_.hit_latency, 2u) - 1});
   tlm::tlm_phase phase = tlm::END_REQ;

@@ -36,7 +36,7 @@ void L1Cache::register_stats(support::StatGroup& g) {
     g.counter(std::string("reservation_failures_") + names[r], failures_[r], "accesses",
               std::string("requests that had to wait ") + reasons[r]);
     g.counter(std::string("waited_") + names[r], waited_[r], "cycles",
-              std::string("in which the next request waited ") + reasons[r]);
+              std::string("in which a request waited, first ") + reasons[r]);
   }
   g.counter("sector_misses", sector_misses_, "accesses", "read misses that found their line without the sectors");
   g.counter("writes", writes_, "accesses", "stores, atomics and register writes accepted");

@@ -128,6 +128,7 @@ class Replay {
       if (!obstacle.empty()) {
         ++model_.counters["reservation_failures"];
         ++model_.counters["reservation_failures_" + obstacle];
+        model_.counters["waited_" + obstacle] += taken - r.sent;
         if (taken == r.sent) return where + ": taken at once, expected to wait for " + obstacle;
         while (answer != answers.end() && !model_.obstacle(r).empty()) {
           if (const std::string wrong = fill(answer->second); !wrong.empty()) return wrong;

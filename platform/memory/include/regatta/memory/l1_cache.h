@@ -124,9 +124,11 @@ class L1Cache final : public sc_core::sc_module,
     reason_ = reason;
     return Admission::refused;
   }
-  void count_failure() {
+  void count_failure(std::uint64_t now) {
     ++all_failures_;
     ++failures_[static_cast<unsigned>(reason_)];
+    refused_at_ = now;
+    refused_for_ = reason_;
   }
 
   void work();
@@ -189,8 +191,10 @@ class L1Cache final : public sc_core::sc_module,
     std::uint8_t sectors = 0;
   };
   std::vector<Flushed> flushed_;  // dirty lines of the kernel before, last first; their ways are free already
-  ReservationFailure reason_ = ReservationFailure::mshr;  // of the last refusal
-  Payload* held_ = nullptr;                               // request without END_REQ
+  ReservationFailure reason_ = ReservationFailure::mshr;       // of the last refusal
+  ReservationFailure refused_for_ = ReservationFailure::mshr;  ///< of the held request, when it was refused first
+  std::uint64_t refused_at_ = 0;
+  Payload* held_ = nullptr;  // request without END_REQ
   std::uint64_t held_at_ = 0;
   bool held_counted_ = false;
   Payload* held_fill_ = nullptr;  // response without END_RESP
