@@ -184,6 +184,10 @@ TEST_CASE("regatta-sim: --list prints schemes, machines, schedulers and energy t
     if (one.at("name") != "rfh") continue;
     CHECK(one.at("published").at("machine") == "gtx980");
     CHECK(one.at("published").at("knobs").at("sm.scheduler") == "two_level");
+    // A trace without options has its annotation.
+    CHECK(one.at("help") ==
+          "register hierarchy managed at compile time (MICRO 2011): results live in a last-result file or an operand "
+          "register file of 3 entries (regatta-annotate --rfh N: of N); the paper's scheduler is two_level");
   }
   const auto machines = listed("machines");
   CHECK(machines.size() == 8);

@@ -27,7 +27,7 @@ unsigned slots_of(const assembly::MachineConfig& m) {
 
 std::string Rfh::help() const {
   return "register hierarchy managed at compile time (MICRO 2011): results live in a last-result file or an operand "
-         "register file; traces need --rfh N, the paper's scheduler is two_level";
+         "register file of 3 entries (regatta-annotate --rfh N: of N); the paper's scheduler is two_level";
 }
 
 void Rfh::declare(support::OptionSet& o) {
