@@ -69,7 +69,7 @@ std::string machine_text(const std::string& name, std::string& file, const std::
   for (const std::string& n : machine_names()) known += (known.empty() ? "" : ", ") + n;
   const std::string nearest = base::nearest(name, machine_names());
   throw support::ConfigError(said_by + ": unknown machine '" + name + "'" +
-                             (nearest.empty() ? "." : ", did you mean '" + nearest + "'?") + " Known: " + known +
+                             (nearest.empty() ? "." : "; did you mean '" + nearest + "'?") + " Known: " + known +
                              ", or the path of a .toml file");
 }
 

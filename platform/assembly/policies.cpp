@@ -34,7 +34,7 @@ const Policy<Part>& find(const std::vector<Policy<Part>>& policies, const std::s
   }
   const std::string nearest = base::nearest(name, names_of(policies));
   throw support::ConfigError(std::string("configuration: ") + knob + ": unknown policy '" + name + "'" +
-                             (nearest.empty() ? "." : ", did you mean '" + nearest + "'?") + " Known: " + known);
+                             (nearest.empty() ? "." : "; did you mean '" + nearest + "'?") + " Known: " + known);
 }
 
 }  // namespace

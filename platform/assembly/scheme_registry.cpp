@@ -158,7 +158,7 @@ Scheme& SchemeRegistry::get(const std::string& name) const {
   }
   const std::string nearest = base::nearest(name, names);
   throw support::ConfigError("--scheme: unknown scheme '" + name + "'" +
-                             (nearest.empty() ? "." : ", did you mean '" + nearest + "'?") + " Known: " + known);
+                             (nearest.empty() ? "." : "; did you mean '" + nearest + "'?") + " Known: " + known);
 }
 
 Scheme& SchemeRegistry::combine(const std::string& name) const {

@@ -136,9 +136,9 @@ std::string CommandLine::help_module(const OptionSet& knobs, const std::string& 
     names.push_back(name);
     known += (known.empty() ? "" : ", ") + name;
   }
-  throw ConfigError("command line: --help-module: unknown module '" + module + "'" +
-                    nearest_clause(base::nearest(module, names), knobs.elsewhere(module)) + "; the modules are " +
-                    known);
+  const std::string near = nearest_clause(base::nearest(module, names), knobs.elsewhere(module));
+  throw ConfigError("command line: --help-module: unknown module '" + module + "'" + near +
+                    (!near.empty() && near.back() == '?' ? " The" : "; the") + " modules are " + known);
 }
 
 }  // namespace regatta::support

@@ -91,7 +91,7 @@ bool parse(const std::string& text, bool& value) {
 
 std::string nearest_clause(const std::string& nearest, const std::string& elsewhere) {
   if (!elsewhere.empty()) return elsewhere;
-  return nearest.empty() ? std::string() : " (nearest known: '" + nearest + "')";
+  return nearest.empty() ? std::string() : "; did you mean '" + nearest + "'?";
 }
 
 std::string expectation(const Option& option) {
@@ -272,7 +272,7 @@ std::string OptionSet::elsewhere(const std::string& name) const {
     places.push_back(a.where);
     text += (text.empty() ? "" : ", ") + a.where;
   }
-  return " (nearest known: '" + near + "', under " + text + ")";
+  return "; did you mean '" + near + "' (under " + text + ")?";
 }
 
 void OptionSet::set(const std::string& name, const std::string& text, const std::string& origin,

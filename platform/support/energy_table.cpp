@@ -128,7 +128,7 @@ class EnergyTableReader {
         for (const auto& [name, value] : known) names.push_back(name);
         const std::string nearest = base::nearest(std::string(key.str()), names);
         refuse(node, "unknown exponent '" + std::string(key.str()) + "' in [scaling]" +
-                         (nearest.empty() ? "" : ", did you mean '" + nearest + "'?"));
+                         (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
       }
       *entry->second = exponent(node, entry->first);
     }

@@ -18,7 +18,7 @@ OptionValue read_text(const Option& option, const std::string& text, const std::
 /// `value`, already of the option's type, put in force after the range or choice check.
 void assign(Option& option, const OptionValue& value, const std::string& origin, const std::string& place);
 /// What to say behind an unknown name: `elsewhere` (OptionSet::elsewhere) if there is such a place, otherwise
-/// " (nearest known: 'x')", or nothing when `nearest` is empty.
+/// "; did you mean 'x'?", or nothing when `nearest` is empty.
 std::string nearest_clause(const std::string& nearest, const std::string& elsewhere = "");
 
 /// Refuses text that is not TOML: a configuration that was put together and holds what TOML cannot.

@@ -336,7 +336,7 @@ TEST_CASE("bad command lines") {
       {REGATTA_SIM, {"none.rgt"}, "regatta-sim: none.rgt: cannot be opened: No such file or directory"},
       {REGATTA_SIM,
        {"k.rgt", "--schedular", "gto"},
-       "regatta-sim: command line: unknown option '--schedular' (nearest known: '--scheduler')"},
+       "regatta-sim: command line: unknown option '--schedular'; did you mean '--scheduler'?"},
       {REGATTA_SIM,
        {"k.rgt", "--wir.model", "rlpv"},
        "regatta-sim: command line: unknown option '--wir.model' (known under --scheme wir)"},

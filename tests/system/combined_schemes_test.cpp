@@ -177,7 +177,7 @@ TEST_CASE("schemes that cannot be combined are refused, with the part that two o
       "regatta-sim: --scheme: found 'regless+greener', and 'greener' needs rows that sleep transistors can switch, and "
       "the operand storage of 'regless' has none: expected a scheme whose storage has them\n");
   const std::string unknown = scheme("finereg+grener");
-  CHECK(unknown.find("regatta-sim: --scheme: unknown scheme 'grener', did you mean 'greener'? Known: baseline, ") == 0);
+  CHECK(unknown.find("regatta-sim: --scheme: unknown scheme 'grener'; did you mean 'greener'? Known: baseline, ") == 0);
   CHECK(refusal({"--scheme", "finereg+greener", "--gated.windows", "rotating", "--machine", "finereg"}) ==
         "regatta-sim: scheme finereg: it gives warps their windows, and the register file has rotating windows of its "
         "own: expected fixed ones\n");

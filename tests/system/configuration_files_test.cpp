@@ -94,7 +94,7 @@ TEST_CASE("configuration files: what the run's table cannot say is refused with 
   bench.folder.write("scheme.toml", "[run]\nscheme = \"regles\"\n");
   bench.refused({"k.rgt", "--config", "scheme.toml"}, "scheme.toml:2:10: run.scheme: expected one of " +
                                                           test::scheme_names() +
-                                                          ", found 'regles' (nearest known: 'regless')");
+                                                          ", found 'regles'; did you mean 'regless'?");
   bench.folder.write("key.toml", "[run]\nscheduler = \"lrr\"\n");
   bench.refused({"k.rgt", "--config", "key.toml"},
                 "key.toml:2:1: unknown option 'run.scheduler' (known under [sm] scheduler)");

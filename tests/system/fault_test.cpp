@@ -117,7 +117,7 @@ TEST_CASE("faults that cannot be are refused") {
     CHECK(r.status == 2);
   };
   refused({"--fault.at", "reed"},
-          "command line: fault.at: expected one of none, write, read, found 'reed' (nearest known: 'read')");
+          "command line: fault.at: expected one of none, write, read, found 'reed'; did you mean 'read'?");
   refused({"--fault.pc", "0xg"},
           "configuration: fault.pc: found '0xg', expected any, or a number from 0 to 4294967295 (decimal, or "
           "hexadecimal as 0x1a0)");

@@ -406,7 +406,7 @@ TEST_CASE("recorders: energy in the statistics file") {
   CHECK(total == Approx(bases));
   CHECK(total == Approx(energy.at("dynamic_nj").get<double>() + energy.at("static_nj").get<double>()));
   bench.refused({"--energy", "fermi41"},
-                "configuration: energy.table: unknown table 'fermi41', did you mean 'fermi40'? Known: fermi40, "
+                "configuration: energy.table: unknown table 'fermi41'; did you mean 'fermi40'? Known: fermi40, "
                 "kepler28, maxwell28, or "
                 "the path of a .toml file");
 }

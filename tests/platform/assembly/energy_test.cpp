@@ -86,7 +86,7 @@ TEST_CASE("energy: options replace values, node and table") {
   knobs.set("energy.table", "fermi40", "command line", "test");
   REQUIRE(m.energy.load().at("register_file.read").value == 232);
   knobs.set("energy.table", "fermi4", "command line", "test");
-  REQUIRE(refused(m.energy).find("energy.table: unknown table 'fermi4', did you mean 'fermi40'?") != std::string::npos);
+  REQUIRE(refused(m.energy).find("energy.table: unknown table 'fermi4'; did you mean 'fermi40'?") != std::string::npos);
   knobs.set("energy.table", "fermi40", "command line", "test");
   knobs.set("energy.dram_read", "-3", "command line", "test");
   REQUIRE(refused(m.energy).find("energy.dram_read must lie between 0 and") != std::string::npos);

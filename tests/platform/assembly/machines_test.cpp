@@ -134,7 +134,7 @@ TEST_CASE("machines: a base that leads nowhere, or round in circles, is refused"
         "base?)");
   write("nowhere.toml", "[machine]\nbase = \"gtx490\"\n");
   CHECK(refused_machine("./nowhere.toml")
-            .rfind("./nowhere.toml: machine.base: unknown machine 'gtx490', did you mean 'gtx480'?", 0) == 0);
+            .rfind("./nowhere.toml: machine.base: unknown machine 'gtx490'; did you mean 'gtx480'?", 0) == 0);
 }
 
 TEST_CASE("machines: what does not fit together is refused with the knob's name") {

@@ -60,7 +60,7 @@ hook("after")
 """,
     "regatta-sim": """
 for word in sys.argv:
-    if word.startswith("--nosuch"): fail(2, f"command line: unknown option '{{word}}' (nearest known: '--such')")
+    if word.startswith("--nosuch"): fail(2, f"command line: unknown option '{{word}}'; did you mean '--such'?")
 if after("--scheme") == "nope": fail(2, "--scheme: unknown scheme 'nope'. Known: baseline")
 if "--dump-config" in sys.argv and after("--k.a") == "-1": fail(2, "command line: k.a: expected an integer from 0, found -1")
 if "--dump-config" in sys.argv: sys.exit(0)

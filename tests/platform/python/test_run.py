@@ -119,7 +119,7 @@ class RunTest(FolderTest):
         self.assertEqual((caught.exception.status, caught.exception.message[:40]), (2, "command line: unknown option '--nosuch.x"))
         # Of the knobs a mistake is told before a trace is made.
         annotated = fake_study.calls(self.bin, "annotate")
-        for knobs, message in (({"nosuch.x": 1}, "unknown option '--nosuch.x' (nearest known: '--such')"), ({"k.a": -1}, "k.a: expected an integer from 0, found -1")):
+        for knobs, message in (({"nosuch.x": 1}, "unknown option '--nosuch.x'; did you mean '--such'?"), ({"k.a": -1}, "k.a: expected an integer from 0, found -1")):
             with self.assertRaises(regatta.RunFailed) as caught:
                 self.run_it("launch.toml", knobs=knobs)
             self.assertIn(message, str(caught.exception))

@@ -83,11 +83,11 @@ TEST_CASE("a prescan takes the tool's options and minds nothing else") {
 TEST_CASE("bad command lines are refused by name") {
   Tool t;
   CHECK(t.refusal({"k.rgt", "--l1.mshr", "3"}) ==
-        "command line: unknown option '--l1.mshr' (nearest known: '--l1.mshrs')");
+        "command line: unknown option '--l1.mshr'; did you mean '--l1.mshrs'?");
   CHECK(t.refusal({"k.rgt", "--machin=gtx480"}) ==
-        "command line: unknown option '--machin' (nearest known: '--machine')");
+        "command line: unknown option '--machin'; did you mean '--machine'?");
   CHECK(t.refusal({"k.rgt", "--mach", "gtx480"}).find("command line: unknown option '--mach'") == 0);
-  CHECK(t.refusal({"k.rgt", "--mshrs", "3"}) == "command line: unknown option '--mshrs' (nearest known: '--l1.mshrs')");
+  CHECK(t.refusal({"k.rgt", "--mshrs", "3"}) == "command line: unknown option '--mshrs'; did you mean '--l1.mshrs'?");
   CHECK(t.refusal({"k.rgt", "--zzzzzzzz"}) == "command line: unknown option '--zzzzzzzz'");
   CHECK(t.refusal({"k.rgt", "-x"}) == "command line: unknown option '-x' (options are written --name)");
   CHECK(t.refusal({"k.rgt", "--machine"}) == "command line: option '--machine' needs a value");
@@ -97,7 +97,7 @@ TEST_CASE("bad command lines are refused by name") {
         "command line: option '--l1.mshrs' is given twice");
   CHECK(t.refusal({"k.rgt", "--sms", "17"}) == "command line: --sms: expected an integer from 1 to 16, found 17");
   CHECK(t.refusal({"k.rgt", "--machine", "gtx90"}) ==
-        "command line: --machine: expected one of gtx480, gtx980, found 'gtx90' (nearest known: 'gtx980')");
+        "command line: --machine: expected one of gtx480, gtx980, found 'gtx90'; did you mean 'gtx980'?");
   CHECK(t.refusal({"k.rgt", "--l1.mshrs", "x"}) ==
         "command line: l1.mshrs: expected an integer from 1 to 1024 (entries), found 'x'");
   CHECK(t.refusal({}) == "command line: TRACE is missing: annotated trace (.rgt) (--help shows the usage)");
@@ -139,7 +139,7 @@ TEST_CASE("help of one module, and the version") {
   CHECK(t.line.answer().find("l1:\n") == 0);
   CHECK(t.line.answer().find("energy.scale") == std::string::npos);
   CHECK(t.refusal({"--help-module", "isue"}) ==
-        "command line: --help-module: unknown module 'isue' (nearest known: 'issue'); the modules are energy, issue, "
+        "command line: --help-module: unknown module 'isue'; did you mean 'issue'? The modules are energy, issue, "
         "l1, record.pipeline");
   CHECK_FALSE(t.parse({"--version"}));
   CHECK(t.line.answer() == "regatta-sim 0.1.0\n");

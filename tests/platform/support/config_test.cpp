@@ -29,9 +29,9 @@ TEST_CASE("options are set from text and remember where from") {
 
 TEST_CASE("unknown options are refused with the nearest known one") {
   SampleOptions f;
-  CHECK(f.refusal("l1.mshr", "1") == "command line: unknown option 'l1.mshr' (nearest known: 'l1.mshrs')");
-  CHECK(f.refusal("l1.mhsrs", "1", "") == "unknown option 'l1.mhsrs' (nearest known: 'l1.mshrs')");
-  CHECK(f.refusal("mshrs", "1") == "command line: unknown option 'mshrs' (nearest known: 'l1.mshrs')");
+  CHECK(f.refusal("l1.mshr", "1") == "command line: unknown option 'l1.mshr'; did you mean 'l1.mshrs'?");
+  CHECK(f.refusal("l1.mhsrs", "1", "") == "unknown option 'l1.mhsrs'; did you mean 'l1.mshrs'?");
+  CHECK(f.refusal("mshrs", "1") == "command line: unknown option 'mshrs'; did you mean 'l1.mshrs'?");
   CHECK(f.refusal("zzzzzz", "1") == "command line: unknown option 'zzzzzz'");
   CHECK(f.refusal("", "1") == "command line: unknown option ''");
 }
@@ -48,7 +48,7 @@ TEST_CASE("an option that exists under other circumstances is refused with where
   CHECK(f.refusal("table.ways", "1") ==
         "command line: unknown option 'table.ways' (known under --scheme one, --scheme two)");
   CHECK(f.refusal("table.way", "1") ==
-        "command line: unknown option 'table.way' (nearest known: 'table.ways', under --scheme one, --scheme two)");
+        "command line: unknown option 'table.way'; did you mean 'table.ways' (under --scheme one, --scheme two)?");
   CHECK(f.options.elsewhere("table") == " (known under --scheme one, --scheme two)");
   CHECK(f.options.elsewhere("tab").empty());
   CHECK(f.options.elsewhere("l1").empty());
@@ -65,16 +65,16 @@ TEST_CASE("the nearest option may be one of other circumstances, without its tab
   other.add("l1.mshrs_kept", second, "entries", "of a scheme");
   f.options.add_absent(other, "--scheme one");
   const std::string unknown = "command line: unknown option ";
-  CHECK(f.refusal("lines", "1") == unknown + "'lines' (nearest known: 'table.lines', under --scheme one)");
-  CHECK(f.refusal("linse", "1") == unknown + "'linse' (nearest known: 'table.lines', under --scheme one)");
-  CHECK(f.refusal("other.lines", "1") == unknown + "'other.lines' (nearest known: 'table.lines', under --scheme one)");
+  CHECK(f.refusal("lines", "1") == unknown + "'lines'; did you mean 'table.lines' (under --scheme one)?");
+  CHECK(f.refusal("linse", "1") == unknown + "'linse'; did you mean 'table.lines' (under --scheme one)?");
+  CHECK(f.refusal("other.lines", "1") == unknown + "'other.lines'; did you mean 'table.lines' (under --scheme one)?");
   // Both kinds have a near name: the nearer one is named.
   CHECK(f.refusal("l1.mshrs_kep", "1") ==
-        unknown + "'l1.mshrs_kep' (nearest known: 'l1.mshrs_kept', under --scheme one)");
-  CHECK(f.refusal("l1.mshr", "1") == unknown + "'l1.mshr' (nearest known: 'l1.mshrs')");
-  CHECK(f.refusal("mshr", "1") == unknown + "'mshr' (nearest known: 'l1.mshrs')");
+        unknown + "'l1.mshrs_kep'; did you mean 'l1.mshrs_kept' (under --scheme one)?");
+  CHECK(f.refusal("l1.mshr", "1") == unknown + "'l1.mshr'; did you mean 'l1.mshrs'?");
+  CHECK(f.refusal("mshr", "1") == unknown + "'mshr'; did you mean 'l1.mshrs'?");
   CHECK(thrown([&] { f.options.load_toml("[tabel]\nlines = 3\n", "my.toml", "file"); }) ==
-        "my.toml:1:2: unknown table 'tabel' (nearest known: 'table', under --scheme one)");
+        "my.toml:1:2: unknown table 'tabel'; did you mean 'table' (under --scheme one)?");
 }
 
 TEST_CASE("values of the wrong type or out of range are refused and change nothing") {
@@ -96,7 +96,7 @@ TEST_CASE("values of the wrong type or out of range are refused and change nothi
   CHECK(f.refusal("energy.scale", "inf") == "command line: energy.scale: expected a finite number (pJ), found inf");
   CHECK(f.refusal("energy.scale", "nan") == "command line: energy.scale: expected a finite number (pJ), found nan");
   CHECK(f.refusal("issue.scheduler", "gtx") ==
-        "command line: issue.scheduler: expected one of lrr, gto, two_level, found 'gtx' (nearest known: 'gto')");
+        "command line: issue.scheduler: expected one of lrr, gto, two_level, found 'gtx'; did you mean 'gto'?");
   CHECK(f.refusal("issue.scheduler", "") ==
         "command line: issue.scheduler: expected one of lrr, gto, two_level, found ''");
   CHECK(f.config.mshrs == 32);
