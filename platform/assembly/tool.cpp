@@ -174,6 +174,7 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
   ToolOptions o;
   support::CommandLine line("regatta-sim", REGATTA_VERSION,
                             "Replays an annotated trace on an SM platform and reports cycles, traffic and checks.");
+  line.finder("regatta list knobs PATTERN finds one");
   declare(line, o, registry, policies);
   line.prescan(argc, argv);
   const std::vector<ConfigFile> config_files = read_config_files(o.config_files);
@@ -209,7 +210,16 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
   }
   refuse_empty(line, o);
   if (o.list_json && o.list.empty()) throw support::ConfigError("--json needs --list WHAT");
-  if (!o.list.empty()) return print_list(o, registry, policies);
+  if (line.given("match") && o.list != "knobs" && o.list != "statistics") {
+    throw support::ConfigError("--match needs --list knobs or --list statistics");
+  }
+  if (!o.list.empty()) {
+    // Options that set knobs count, and with --scheme they may be of the scheme.
+    line.apply(knobs);
+    return print_list(
+        o, registry, policies,
+        {machine, scheme, knobs, line.given("scheme") || o.scheme != ToolOptions{}.scheme, line.given("machine")});
+  }
   support::setup_logging(o.log_level);
   support::route_systemc_reports();
   // An error ends the run, whose caller prints it.

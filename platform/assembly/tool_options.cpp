@@ -96,9 +96,13 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   line.flag("describe-stats", o.describe, "explain every statistic, after the run or without a TRACE");
   line.flag("hierarchy", o.hierarchy,
             "print the modules of the machine with their sockets and ports and what each is bound to; runs nothing");
-  line.option("list", o.list, "WHAT",
-              "print a table of the schemes, machines, schedulers or energy tables (energy) and exit",
-              {"schemes", "machines", "schedulers", "energy"});
+  line.option(
+      "list", o.list, "WHAT",
+      "print a table of the schemes, machines, schedulers, energy tables (energy), knobs or statistics and exit; "
+      "knobs: without --scheme those of all schemes; statistics: of the scheme (sm*.l1: of each SM)",
+      {"schemes", "machines", "schedulers", "energy", "knobs", "statistics"});
+  line.option("match", o.list_match, "TEXT",
+              "with --list knobs or statistics: those with TEXT in the name or in the help (capitals are equal)");
   line.flag("json", o.list_json, "with --list: as JSON");
   line.option("log-level", o.log_level, "LEVEL", "messages on stderr", support::log_levels());
 }

@@ -53,6 +53,7 @@ struct ToolOptions {
   bool hierarchy = false;
   std::string list;  ///< what to list; empty: nothing
   bool list_json = false;
+  std::string list_match;  ///< a part of the names or helps to list; empty: all
 };
 
 /// Of the positional argument TRACE.

@@ -98,12 +98,16 @@ bool CommandLine::given(const std::string& name) const {
   return std::find(given_.begin(), given_.end(), name) != given_.end();
 }
 
-std::string CommandLine::nearest(const std::string& name, const OptionSet& knobs) const {
+std::vector<std::string> CommandLine::near(const std::string& name, const OptionSet& knobs) const {
   std::vector<std::string> names{"help", "help-module", "version"};
   for (const ToolOption& option : tool_options_) names.push_back(option.name);
   for (const Option& option : knobs.options()) names.push_back(option.name);
-  const std::string near = base::nearest(name, names);
-  return near.empty() ? knobs.nearest(name) : near;
+  std::vector<std::string> found = base::beginning_with(name, names);
+  if (found.empty()) found.push_back(base::nearest(name, names));
+  if (found.front().empty()) found.front() = knobs.nearest(name);
+  if (found.front().empty()) return {};
+  for (std::string& one : found) one.insert(0, "--");
+  return found;
 }
 
 bool CommandLine::takes_text(const std::string& name, const OptionSet& knobs) const {
@@ -157,9 +161,10 @@ CommandLine::Split CommandLine::split(int argc, const char* const* argv, const O
         if (tolerant) continue;
         std::string name = option.string_key;
         name.erase(0, name.find_first_not_of('-'));
-        const std::string near = nearest(name, knobs);
-        fail("unknown option '--" + name + "'" +
-             nearest_clause(near.empty() ? near : "--" + near, knobs.elsewhere(name)));
+        std::string told = knobs.elsewhere(name);
+        if (told.empty()) told = base::did_you_mean(near(name, knobs));
+        if (told.empty() && !finder_.empty()) told = "; " + finder_;
+        fail("unknown option '--" + name + "'" + told);
       } else {
         const std::string& name = option.string_key;
         const bool word_of_its_own = option.original_tokens.size() > 1;

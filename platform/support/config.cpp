@@ -44,6 +44,12 @@ void add_with_tables(std::vector<std::string>& names, const std::string& option)
   }
 }
 
+/// Names of which `name` is the beginning. A module alone begins too many: it needs a part of the knob.
+std::vector<std::string> begun_names(const std::string& name, const std::vector<std::string>& names) {
+  if (name.find('.') == std::string::npos) return {};
+  return base::beginning_with(name, names);
+}
+
 std::string knob_of(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
 /// For a knob given without its module ("mshrs" for "l1.mshrs"), or under a wrong one: the first of `names` with the
@@ -91,7 +97,24 @@ bool parse(const std::string& text, bool& value) {
 
 std::string nearest_clause(const std::string& nearest, const std::string& elsewhere) {
   if (!elsewhere.empty()) return elsewhere;
-  return nearest.empty() ? std::string() : "; did you mean '" + nearest + "'?";
+  return nearest.empty() ? std::string() : base::did_you_mean({nearest});
+}
+
+std::string range_text(const Option& option) {
+  struct Visitor {
+    const Option& option;
+    std::string operator()(bool) const { return "true or false"; }
+    std::string operator()(double) const { return "a number"; }
+    std::string operator()(std::int64_t) const {
+      const std::string minimum = std::to_string(option.minimum);
+      if (option.maximum == INT64_MAX || option.maximum == UINT32_MAX) return minimum + " or more";
+      return minimum + " to " + std::to_string(option.maximum);
+    }
+    std::string operator()(const std::string&) const {
+      return option.choices.empty() ? std::string("a text") : joined(option.choices);
+    }
+  };
+  return std::visit(Visitor{option}, option.default_value);
 }
 
 std::string expectation(const Option& option) {
@@ -239,6 +262,8 @@ const Option* OptionSet::find(const std::string& name) const {
 std::string OptionSet::nearest(const std::string& name) const {
   std::vector<std::string> names;
   for (const Option& option : options_) names.push_back(option.name);
+  const std::vector<std::string> begun = begun_names(name, names);
+  if (!begun.empty()) return begun.front();
   const std::string near = base::nearest(name, names);
   return near.empty() ? nearest_by_knob(name, names) : near;
 }
@@ -264,7 +289,9 @@ std::string OptionSet::elsewhere(const std::string& name) const {
   for (const Absent& a : absent_) add_with_tables(absent, a.name);
   std::vector<std::string> all = present;
   all.insert(all.end(), absent.begin(), absent.end());
-  std::string near = base::nearest(name, all);
+  const std::vector<std::string> begun_here = begun_names(name, present), begun_there = begun_names(name, absent);
+  if (!begun_here.empty()) return "";
+  std::string near = begun_there.empty() ? base::nearest(name, all) : begun_there.front();
   if (near.empty()) near = nearest_by_knob(name, all);
   if (near.empty() || std::find(present.begin(), present.end(), near) != present.end()) return "";
   for (const Absent& a : absent_) {

@@ -137,7 +137,15 @@ TEST_CASE("regatta-sim: unknown names are refused with the nearest known one") {
   bench.refused({"k.rgt", "--schemer", "x"}, "command line: unknown option '--schemer'; did you mean '--scheme'?");
   bench.refused({"k.rgt", "--register_file.bank", "8"},
                 "command line: unknown option '--register_file.bank'; did you mean '--register_file.banks'?");
-  bench.refused({"k.rgt", "--zzzzzzzzzzz", "8"}, "command line: unknown option '--zzzzzzzzzzz'");
+  bench.refused({"k.rgt", "--zzzzzzzzzzz", "8"},
+                "command line: unknown option '--zzzzzzzzzzz'; regatta list knobs PATTERN finds one");
+  // What begins with the text comes before what is near to it.
+  bench.refused({"k.rgt", "--l1.size", "8"},
+                "command line: unknown option '--l1.size'; did you mean '--l1.size_bytes'?");
+  bench.refused({"k.rgt", "--sm", "8"},
+                "command line: unknown option '--sm'; did you mean '--sms', '--sm.ctas' or '--sm.warps'?");
+  bench.refused({"k.rgt", "--osu.e", "8"},
+                "command line: unknown option '--osu.e'; did you mean 'osu.entries' (under --scheme regless)?");
   // Knobs of other schemes and of the energy table, with and without their module.
   bench.refused({"k.rgt", "--osu.entires", "8"},
                 "command line: unknown option '--osu.entires'; did you mean 'osu.entries' (under --scheme regless)?");
@@ -203,10 +211,36 @@ TEST_CASE("regatta-sim: --list prints schemes, machines, schedulers and energy t
   CHECK(listed("energy").size() == 3);
 
   bench.refused({"--list", "scheme"},
-                "command line: --list: expected one of schemes, machines, schedulers, energy, found 'scheme'; did "
-                "you mean 'schemes'?");
+                "command line: --list: expected one of schemes, machines, schedulers, energy, knobs, statistics, found "
+                "'scheme'; did you mean 'schemes'?");
   bench.refused({"k.rgt", "--json"}, "--json needs --list WHAT");
   bench.refused({"--list", "schemes", "--stats", "s.json"}, "--list runs nothing: nothing can be written to 's.json'");
+
+  // Knobs: of all schemes, or of one; by a part of the name or of the help.
+  const auto text = [&](std::vector<std::string> words) {
+    const ProcessResult r = bench.sim(words);
+    CHECK(r.status == 0);
+    return r.out;
+  };
+  CHECK(text({"--list", "knobs", "--match", "L1.SIZE"}) ==
+        "knob           value  range             unit   scheme  what it is\n"
+        "-----------------------------------------------------------------------------\n"
+        "l1.size_bytes  49152  32 to 1073741824  bytes  -       capacity of an SM's L1\n");
+  CHECK(contains(text({"--list", "knobs", "--match", "osu.entries"}),
+                 "osu.entries  512    1 to 65536  warp registers  regless  warp registers in the operand staging"));
+  CHECK(contains(text({"--list", "knobs", "--match", "capacity of an SM's l1"}), "\nl1.size_bytes "));
+  const std::string of_wir = text({"--list", "knobs", "--scheme", "wir", "--l1.ways", "2"});
+  CHECK(contains(of_wir, "\nvsb.entries "));
+  CHECK(!contains(of_wir, "\nosu.entries "));
+  const auto knobs = nlohmann::json::parse(text({"--list", "knobs", "--match", "gated.windows", "--json"}));
+  CHECK(knobs.size() == 1);
+  CHECK(knobs.at(0).at("schemes").size() > 1);
+  CHECK(knobs.at(0).at("schemes").at(0) == "always_on");
+  CHECK(contains(text({"--list", "statistics", "--match", "memory.l2_*.reads"}), "\nmemory.l2_*.reads "));
+  CHECK(contains(text({"--list", "statistics", "--scheme", "regless"}), "osu"));
+  bench.refused({"--list", "knobs", "--match", "qqqq"},
+                "--match: found 'qqqq', expected a part of the name or of the help of one of the knobs");
+  bench.refused({"--list", "schemes", "--match", "x"}, "--match needs --list knobs or --list statistics");
 
   // A program with schemes of its own lists them too.
   bench.program = REGATTA_FORGETFUL_SIM;

@@ -51,9 +51,32 @@ std::string nearest(const std::string& name, const std::vector<std::string>& kno
   return best;
 }
 
+std::vector<std::string> beginning_with(const std::string& name, const std::vector<std::string>& known) {
+  std::vector<std::string> found;
+  if (name.size() < 2) return found;
+  for (const std::string& candidate : known) {
+    if (candidate.size() >= name.size() && std::equal(name.begin(), name.end(), candidate.begin(), same_letter)) {
+      found.push_back(candidate);
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
+  return found;
+}
+
+std::string did_you_mean(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 3;
+  const std::size_t count = std::min(names.size(), most);
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    text += (i == 0 ? "; did you mean '" : i + 1 == count ? " or '" : ", '") + names[i] + "'";
+  }
+  return text.empty() ? text : text + "?";
+}
+
 std::string suggestion(const std::string& name, const std::vector<std::string>& known) {
   const std::string near = nearest(name, known);
-  return near.empty() ? "" : "; did you mean '" + near + "'?";
+  return near.empty() ? "" : did_you_mean({near});
 }
 
 }  // namespace regatta::base

@@ -8,7 +8,7 @@ import sys
 from typing import Callable, Dict, List, Sequence, Tuple
 
 from .errors import InputError
-from .programs import LISTS, OWN, TOOLS, Option, Page, ask, knobs_of_schemes, page_of
+from .programs import LISTS, OWN, SEARCHED, TOOLS, Option, Page, ask, knobs_of_schemes, page_of
 from .tools import find
 from .version import VERSION
 
@@ -63,7 +63,7 @@ class _Script:
 
 
 def _collect(of_regatta: Sequence[Page]) -> _Script:
-    lists = {what: names_of(what) for what in LISTS}
+    lists = {what: names_of(what) for what in LISTS if what not in SEARCHED}
     script = _Script()
 
     def words(option: Option) -> str:

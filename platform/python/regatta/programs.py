@@ -24,13 +24,15 @@ TOOLS: Dict[str, str] = {
 #: Commands of `regatta` itself.
 OWN: Dict[str, str] = {
     "demo": "show a first program: three schemes, a fault that is found, a knob",
-    "list": "list schemes, machines, schedulers, energy tables or kernels",
+    "list": "list schemes, machines, schedulers, energy tables, knobs, statistics or kernels",
     "completion": "print a completion script for bash or zsh",
     "man": "show the man page of a command",
     "help": "show the options of a command",
 }
 #: What regatta-sim --list prints.
-LISTS: Tuple[str, ...] = ("schemes", "machines", "schedulers", "energy")
+LISTS: Tuple[str, ...] = ("schemes", "machines", "schedulers", "energy", "knobs", "statistics")
+#: Those of them that are searched, by a part of a name or of a help.
+SEARCHED: Tuple[str, ...] = ("knobs", "statistics")
 
 
 @dataclass

@@ -19,6 +19,12 @@ def number(value: Any) -> str:
     return str(value)
 
 
+def did_you_mean(names: Sequence[str]) -> str:
+    """"; did you mean 'x', 'y' or 'z'?", as the tools in C++ say it; "" without a name."""
+    quoted = [f"'{name}'" for name in names]
+    return f"; did you mean {' or '.join(filter(None, (', '.join(quoted[:-1]), quoted[-1])))}?" if quoted else ""
+
+
 def is_number(cell: str) -> bool:
     return cell[:1].isdigit() or cell[:2].lstrip("+-")[:1].isdigit() or cell == "-"
 

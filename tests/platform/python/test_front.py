@@ -55,10 +55,14 @@ class CommandTest(unittest.TestCase):
                            "completion, man, help",
                 ("--scheme", "wir"): "unknown option '--scheme'; options of a command come behind it (regatta --help shows the "
                                      "commands)",
-                ("list",): "found no WHAT to list, expected one of schemes, machines, schedulers, energy, kernels",
+                ("list",): "found no WHAT to list, expected one of schemes, machines, schedulers, energy, knobs, statistics, "
+                           "kernels",
+                ("list", "schemes", "l1"): "found 'l1' behind schemes, expected it behind knobs or statistics only",
+                ("list", "kernels", "--scheme", "wir"): "found '--scheme wir' behind kernels, expected it behind knobs or statistics only",
                 ("list", "kernel"): "unknown list 'kernel'; did you mean 'kernels'?",
                 ("list", "kernels", "--jsn"): "unknown option '--jsn'; did you mean '--json'?",
-                ("list", "kernels", "more"): "unexpected argument 'more' (--help shows the options)",
+                ("list", "kernels", "more"): "found 'more' behind kernels, expected it behind knobs or statistics only",
+                ("list", "knobs", "l1", "more"): "unexpected argument 'more' (--help shows the options)",
                 ("completion",): "found no SHELL, expected it on the command line",
                 ("completion", "fish"): "unknown shell 'fish', expected bash or zsh",
                 ("man", "studdy"): "unknown command 'studdy'; did you mean 'study'?",
@@ -103,6 +107,9 @@ class DispatchTest(unittest.TestCase):
         self.program("regatta-sim", '#!/bin/sh\necho "$@"\n')
         self.assertEqual(self.run_front("list", "schemes").stdout, "--list schemes\n")
         self.assertEqual(self.run_front("list", "energy", "--json").stdout, "--list energy --json\n")
+        self.assertEqual(self.run_front("list", "knobs").stdout, "--list knobs\n")
+        self.assertEqual(self.run_front("list", "knobs", "l1", "--scheme", "wir", "--json").stdout,
+                         "--list knobs --match=l1 --scheme wir --json\n")
 
     def test_a_program_that_is_not_there(self):
         done = self.run_front("sim", env={**os.environ, "REGATTA_BIN": str(self.folder)})
@@ -241,6 +248,35 @@ class ToolsTest(unittest.TestCase):
         self.assertEqual(list(programs.page_of("study").commands), ["run", "status", "show"])
         self.assertEqual(list(programs.page_of("trace").commands), ["info", "dump", "verify", "signatures"])
 
+    def test_a_knob(self):
+        said = self.run_tool("regatta", "list", "knobs", "ARBITRATION", "--scheme", "regless")
+        self.assertEqual((said.returncode, said.stderr), (0, ""))
+        self.assertRegex(said.stdout, r"(?m)^osu\.arbitration +\d+ +0 to \d+ +cycles +\S")
+        self.assertNotIn("l1.", said.stdout)
+        said = self.run_tool("regatta", "list", "statistics", "l2_*.reads")
+        self.assertRegex(said.stdout, r"(?m)^memory\.l2_\*\.reads +accesses +\S")
+        self.assertEqual(self.run_tool("regatta", "help", "l1.size_bytes").stdout,
+                         "l1.size_bytes: capacity of an SM's L1\n\n"
+                         "  value      49152 bytes\n"
+                         "  range      32 to 1073741824\n"
+                         "  schemes    all\n"
+                         "  to set it  regatta sim K.rgt --l1.size_bytes 49152\n")
+        self.assertIn("  value      true, of the machine\n  default    false\n  range      true or false\n",
+                      self.run_tool("regatta", "help", "icache.enabled").stdout)
+        self.assertIn("  value      0.1, of the machine or the setting of the scheme's paper\n  default    0\n",
+                      self.run_tool("regatta", "help", "scratchpad_multiplexing.t").stdout)
+        self.assertEqual(self.run_tool("regatta", "help", "--osu.entries").stdout,
+                         "osu.entries: warp registers in the operand staging units of an SM (RegLess section 6.2: 512)\n\n"
+                         "  value      512 warp registers\n"
+                         "  range      1 to 65536\n"
+                         "  schemes    regless\n"
+                         "  to set it  regatta sim K.rgt --osu.entries 512\n")
+        for name, near in (("l1.size", "; did you mean 'l1.size_bytes'?"), ("osu.entires", "; did you mean 'osu.entries'"),
+                           ("zz.qqqqqq", "; regatta list knobs PATTERN finds one\n")):
+            said = self.run_tool("regatta", "help", name)
+            self.assertEqual(said.returncode, 2)
+            self.assertTrue(said.stderr.startswith(f"regatta: unknown knob '{name}'{near}"), said.stderr)
+
     def test_lists(self):
         schemes = [one["name"] for one in json.loads(self.run_tool("regatta", "list", "schemes", "--json").stdout)]
         page = (ROOT / "models/SCHEMES.md").read_text(encoding="utf-8")
@@ -255,8 +291,10 @@ class ToolsTest(unittest.TestCase):
 LINES = {
     "regatta ": ("annotate sim trace study compare report sample list completion man help", "schemes"),
     "regatta s": ("sim study sample", "trace"),
-    "regatta list ": ("schemes machines schedulers energy kernels", "sim"),
-    "regatta list --": ("--json --help", "--scheme"),
+    "regatta list ": ("schemes machines schedulers energy knobs statistics kernels", "sim"),
+    "regatta list --": ("--json --scheme --help", "--machine"),
+    "regatta list knobs --scheme reg": ("regless reg_dram register_sharing", "wir"),
+    "regatta-sim --list ": ("knobs statistics schemes", "kernels"),
     "regatta sim --scheme reg": ("regless reg_dram register_sharing", "wir"),
     "regatta-sim --scheme=reg": ("regless reg_dram register_sharing", "wir"),
     "regatta-sim --machine ": ("gtx980 gtx480 k20x mine.toml", "regless k.rgt"),

@@ -86,9 +86,11 @@ TEST_CASE("bad command lines are refused by name") {
         "command line: unknown option '--l1.mshr'; did you mean '--l1.mshrs'?");
   CHECK(t.refusal({"k.rgt", "--machin=gtx480"}) ==
         "command line: unknown option '--machin'; did you mean '--machine'?");
-  CHECK(t.refusal({"k.rgt", "--mach", "gtx480"}).find("command line: unknown option '--mach'") == 0);
+  CHECK(t.refusal({"k.rgt", "--mach", "gtx480"}) == "command line: unknown option '--mach'; did you mean '--machine'?");
   CHECK(t.refusal({"k.rgt", "--mshrs", "3"}) == "command line: unknown option '--mshrs'; did you mean '--l1.mshrs'?");
   CHECK(t.refusal({"k.rgt", "--zzzzzzzz"}) == "command line: unknown option '--zzzzzzzz'");
+  t.line.finder("a list finds one");
+  CHECK(t.refusal({"k.rgt", "--zzzzzzzz"}) == "command line: unknown option '--zzzzzzzz'; a list finds one");
   CHECK(t.refusal({"k.rgt", "-x"}) == "command line: unknown option '-x' (options are written --name)");
   CHECK(t.refusal({"k.rgt", "--machine"}) == "command line: option '--machine' needs a value");
   CHECK(t.refusal({"k.rgt", "--no-check=1"}) == "command line: option '--no-check' takes no value");

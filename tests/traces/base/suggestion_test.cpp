@@ -24,5 +24,16 @@ TEST_CASE("suggestion: one edit of a short name, a third of a long one") {
   CHECK(base::nearest("goal", {"grid"}).empty());
   CHECK(base::nearest("lauches", {"lunch", "launches"}) == "launches");
   CHECK(base::suggestion("frist", {"last", "first"}) == "; did you mean 'first'?");
+}
+
+TEST_CASE("suggestion: names with the same beginning, the shortest first") {
+  const std::vector<std::string> known{"sm.schedulers", "sms", "SM.warps", "l1.ways"};
+  CHECK(base::beginning_with("sm", known) == std::vector<std::string>{"sms", "SM.warps", "sm.schedulers"});
+  CHECK(base::beginning_with("s", known).empty());
+  CHECK(base::beginning_with("smss", known).empty());
+  CHECK(base::did_you_mean({}).empty());
+  CHECK(base::did_you_mean({"a"}) == "; did you mean 'a'?");
+  CHECK(base::did_you_mean({"a", "b"}) == "; did you mean 'a' or 'b'?");
+  CHECK(base::did_you_mean({"a", "b", "c", "d"}) == "; did you mean 'a', 'b' or 'c'?");
   CHECK(base::suggestion("frist", {"second"}).empty());
 }

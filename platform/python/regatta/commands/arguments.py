@@ -8,6 +8,7 @@ import sys
 from typing import IO, Any, List, NoReturn, Optional, Sequence
 
 from ..statistics import InputError
+from ..text import did_you_mean
 from ..version import of_program
 
 # What argparse says, and what is said instead.
@@ -22,8 +23,7 @@ _CHOICE = re.compile(r"argument (.+): invalid choice: '(.*)' \(choose from (.+)\
 
 
 def _nearest(found: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(found, known, 1)
-    return f"; did you mean '{near[0]}'?" if near else " (--help shows the options)"
+    return did_you_mean(difflib.get_close_matches(found, known, 1)) or " (--help shows the options)"
 
 
 class Parser(argparse.ArgumentParser):

@@ -15,8 +15,8 @@ from typing import Callable, Dict, List, NoReturn, Optional, Sequence
 from .. import completion, kernels, manual, tools
 from ..errors import InputError
 from ..files import write_whole
-from ..programs import LISTS, OWN, TOOLS, parse
-from ..text import table
+from ..programs import LISTS, OWN, SEARCHED, TOOLS, ask, parse
+from ..text import did_you_mean, table
 from ..version import of_program
 from .arguments import Parser
 from .ending import status_of
@@ -39,15 +39,15 @@ A first run (regatta demo shows one):
   regatta sim kernel.rgt --stats baseline.json               the trace on the GPU without a scheme
   regatta sim kernel.rgt --scheme regless                    the same trace on another operand storage
 
-regatta list kernels names kernels to start from; regatta help COMMAND prints the options of a command;
-regatta --version prints the version.
+regatta list kernels names kernels to start from; regatta list knobs PATTERN finds a knob, and regatta help KNOB explains it;
+regatta help COMMAND prints the options of a command; regatta --version prints the version.
 """
 _WIDTH = 118
 
 
 def _refuse(what: str, found: str, known: Sequence[str], otherwise: str) -> NoReturn:
-    near = difflib.get_close_matches(found, known, 1)
-    raise InputError(f"unknown {what} '{found}'" + (f"; did you mean '{near[0]}'?" if near else f", expected {otherwise}"))
+    near = did_you_mean(difflib.get_close_matches(found, known, 1))
+    raise InputError(f"unknown {what} '{found}'" + (near or f", expected {otherwise}"))
 
 
 def _program(name: str) -> Path:
@@ -84,12 +84,21 @@ def _kernel_table() -> str:
             f"\nA kernel's launch file: {kernels.needed_folder()}/NAME/launch.toml (launch.small.toml for a test)\n")
 
 
-_LIST = "Lists what regatta knows: names, and what is behind each. WHAT is energy for energy tables."
+_LIST = """\
+Lists what regatta knows: names, and what is behind each. WHAT is energy for energy tables. PATTERN is a part of the name or of the
+help of a knob or of a statistic; capitals are equal. Knobs are those of the baseline and of every scheme, with the scheme; statistics
+are those of one scheme.
+
+  regatta list knobs l1.size
+  regatta list statistics conflict --scheme regless
+"""
 
 
 def _list_parser() -> Parser:
     parser = Parser(prog="regatta list", description=_LIST)
     parser.add_argument("what", metavar="WHAT", nargs="?", help=", ".join((*LISTS, "kernels")))
+    parser.add_argument("pattern", metavar="PATTERN", nargs="?", help="of knobs and statistics: a part of the name or of the help")
+    parser.add_argument("--scheme", metavar="NAME", help="of knobs and statistics: those of this scheme only")
     parser.add_argument("--json", action="store_true", help="as JSON")
     return parser
 
@@ -101,8 +110,13 @@ def _list(arguments: Sequence[str]) -> int:
         raise InputError(f"found no WHAT to list, expected one of {', '.join(known)}")
     if o.what not in known:
         _refuse("list", o.what, known, f"one of {', '.join(known)}")
+    if o.what not in SEARCHED:
+        for found in (o.pattern, o.scheme and f"--scheme {o.scheme}"):
+            if found:
+                raise InputError(f"found '{found}' behind {o.what}, expected it behind {' or '.join(SEARCHED)} only")
     if o.what != "kernels":
-        _become("regatta-sim", ["--list", o.what, *(["--json"] if o.json else [])])
+        _become("regatta-sim", ["--list", o.what, *(["--match=" + o.pattern] if o.pattern else []),
+                                *(["--scheme", o.scheme] if o.scheme else []), *(["--json"] if o.json else [])])
     sys.stdout.write(json.dumps(kernels.kernels(), indent=2) + "\n" if o.json else _kernel_table())
     return 0
 
@@ -209,18 +223,43 @@ def _man(arguments: Sequence[str]) -> int:
 
 
 def _help_parser() -> Parser:
-    parser = Parser(prog="regatta help", description="Shows the options of a command, or without one what each command does.")
-    parser.add_argument("command", metavar="COMMAND", nargs="?", default="", help=", ".join((*TOOLS, *OWN)))
+    parser = Parser(prog="regatta help", description="Shows the options of a command, a knob, or without an argument what each command does.")
+    parser.add_argument("command", metavar="COMMAND", nargs="?", default="", help=", ".join((*TOOLS, *OWN)) + ", or a knob: l1.size_bytes")
     return parser
 
 
+def _knob_text(name: str) -> str:
+    """Throws InputError for what is no knob."""
+    knobs = json.loads(ask(_program("regatta-sim"), "--list", "knobs", "--json"))
+    by_name = {str(k["name"]): k for k in knobs}
+    if name not in by_name:
+        begun = sorted((k for k in by_name if k.startswith(name)), key=len)[:3] or difflib.get_close_matches(name, by_name, 3)
+        raise InputError(f"unknown knob '{name}'" + (did_you_mean(begun) or "; regatta list knobs PATTERN finds one"))
+    knob = by_name[name]
+
+    def value(key: str) -> str:
+        return json.dumps(knob[key]) if isinstance(knob[key], bool) else str(knob[key])
+    unit = f" {knob['unit']}" if knob["unit"] else ""
+    rows = [["value", value("value") + unit], ["default", value("default") + unit], ["range", knob["range"]],
+            ["schemes", ", ".join(knob["schemes"]) or "all"], ["to set it", f"regatta sim K.rgt --{name} {value('value')}"]]
+    if knob["value"] == knob["default"]:
+        del rows[1]
+    else:
+        rows[0][1] += ", of the machine" + (" or the setting of the scheme's paper" if knob["schemes"] else "")
+    return f"{name}: {knob['help']}\n\n" + "".join(f"  {left:<10} {right}\n" for left, right in rows)
+
+
 def _help(arguments: Sequence[str]) -> int:
-    o = _help_parser().parse_args(arguments)
+    # A knob may be written as the option that sets it.
+    o = _help_parser().parse_args([a.lstrip("-") if "." in a else a for a in arguments])
     if not o.command:
         sys.stdout.write(_HELP)
         return 0
     if o.command in _OWN:
         return _OWN[o.command](["--help"])
+    if "." in o.command:
+        sys.stdout.write(_knob_text(o.command))
+        return 0
     _become(f"regatta-{_tool(o.command)}", ["--help"])
 
 

@@ -50,6 +50,9 @@ class CommandLine {
   /// An argument without a name, in order of declaration; parse() rejects a line without a required one.
   void positional(const std::string& placeholder, std::string& value, const std::string& help, bool required = true);
 
+  /// What finds an option, for the message about one that nothing is near to: "regatta list knobs PATTERN finds one".
+  void finder(const std::string& text) { finder_ = text; }
+
   /// Sets the tool's own options and ignores everything else, including unknown options.
   void prescan(int argc, const char* const* argv);
   /// Checks the whole line. False: --help, --help-module or --version was given; print answer().
@@ -93,13 +96,15 @@ class CommandLine {
   void take_tool_options(const Split& split);
   void add_scalar(const std::string& name, const std::string& placeholder, const std::string& help,
                   const std::function<void(OptionSet&)>& declare);
-  std::string nearest(const std::string& name, const OptionSet& knobs) const;
+  /// The options that begin with `name`, or else the nearest one.
+  std::vector<std::string> near(const std::string& name, const OptionSet& knobs) const;
   bool takes_text(const std::string& name, const OptionSet& knobs) const;
   const ToolOption* find(const std::string& name) const;
 
   std::string program_;
   std::string version_;
   std::string summary_;
+  std::string finder_;
   std::vector<ToolOption> tool_options_;
   std::vector<Positional> positionals_;
   std::vector<Assignment> knob_values_;

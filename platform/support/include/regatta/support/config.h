@@ -55,6 +55,9 @@ struct Option {
   std::string origin = "default";  ///< default | machine | file | command line
 };
 
+/// What `option` takes, without the unit: "1 to 1024", "0 or more", "true or false", "gto, lrr".
+std::string range_text(const Option& option);
+
 /// All options of an assembly. Configuration structs declare their members here:
 ///
 ///   struct RegisterFileConfig {
@@ -90,7 +93,7 @@ class OptionSet {
   /// which have line and column. Top-level tables for which `wanted` is false are ignored.
   void load_toml(const std::string& text, const std::string& file, const std::string& origin,
                  const std::function<bool(const std::string& table)>& wanted = nullptr);
-  /// The known name nearest to `name` by edit distance, "" if none is near.
+  /// The known name that begins with `name`, or else the nearest one by edit distance, "" if none is near.
   std::string nearest(const std::string& name) const;
   /// `others` are options under other circumstances, which `where` names ("--scheme NAME"): for messages about them.
   void add_absent(const OptionSet& others, const std::string& where);
