@@ -2,7 +2,7 @@
 """The comparison of two runs as one document, from which text, JSON and HTML are made."""
 
 from fractions import Fraction
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .causes import Suspect, changed_knobs, suspects
 from .comparable import apart, part_of
@@ -19,16 +19,22 @@ _TRAFFIC = (
 )
 
 
+# That a sentence tells: fewer are 0.0 to its reader.
+_LEAST_POINTS = Fraction(1, 10)
+
+
 def compare(a: Run, b: Run, most: int = 15) -> Dict[str, Any]:
     """B against A. `most`: rows of places and of suspects; the rest is summed up in one, so that sums stay whole."""
     difference = Difference(a, b)
     changed = changed_knobs(a, b)
     notes = apart(a, b, changed)
     found = [] if notes.other_work else suspects(difference)
+    cause = first_cause(difference)
     document: Dict[str, Any] = {
         "a": _run(a), "b": _run(b),
         "notes": notes.notes,
-        "verdict": notes.notes + verdict(difference, found, notes.other_work),
+        "verdict": notes.notes + verdict(difference, found, notes.other_work, cause),
+        "why": {"run": cause[0], **cause[1]} if cause else None,
         "configuration": [{"knob": k, "a": x, "b": y} for k, (x, y) in changed.items()],
         "totals": _totals(a, b),
         "by_line": difference.by_line,
@@ -97,16 +103,45 @@ def reason_in_words(name: str) -> str:
             "barrier": "waits at barriers", "instruction_fetch": "waits for instructions",
             "issue_gate": "waits for the scheme's gate", "idle": "nothing left to issue",
             "structural_scheduler": "the scheduler holding warps back"
-            }.get(name, f"no collector unit free for {name.replace('structural_', '').upper()}")
+            }.get(name, f"no free collector unit for {name.replace('structural_', '').upper()}")
 
 
-def verdict(difference: Difference, found: List[Suspect], other_work: bool = False) -> List[str]:
-    """Three sentences or more: how much, where and for what, and what is to blame. `other_work`: nothing is."""
+def _causes(run: Run) -> List[Mapping[str, Any]]:
+    """Of the run itself, the largest first; none of an earlier version's run."""
+    found = run.document.get("why")
+    return [c for c in found if isinstance(c, dict) and isinstance(c.get("sentence"), str) and isinstance(c.get("held"), (int, float))
+            ] if isinstance(found, list) else []
+
+
+def first_cause(difference: Difference) -> Optional[Tuple[str, Mapping[str, Any]]]:
+    """("B", the first of its causes that A does not have, or has for fewer cycles); of a faster B that of A; None: none is known."""
+    if difference.more == 0:
+        return None
+    a, b = difference.a, difference.b
+    name, slow, fast = ("B", b, a) if difference.more > 0 else ("A", a, b)
+
+    def share(run: Run, cause: Mapping[str, Any]) -> float:
+        """At any line: a cause that has only moved to another one explains nothing."""
+        return float(sum(c["held"] for c in _causes(run) if c.get("cause") == cause.get("cause")))
+    for cause in _causes(slow):
+        x, y = share(fast, cause), share(slow, cause)
+        # What grows with all other cycles is no cause, and what explains less than a tenth is not the first one to look at.
+        if y - x >= 0.01 and y * slow.cycles - x * fast.cycles >= 0.1 * abs(difference.more):
+            return name, cause
+    return None
+
+
+def verdict(difference: Difference, found: List[Suspect], other_work: bool = False,
+            cause: Optional[Tuple[str, Mapping[str, Any]]] = None) -> List[str]:
+    """Three sentences or more: how much, why as the slower run says (first_cause), where and for what, and what is to blame.
+    `other_work`: nothing is."""
     a, b = difference.a, difference.b
     if difference.more == 0:
         return [f"Both take {a.cycles:,} cycles.", *_moved(difference), _energy_sentence(a, b)]
     more = difference.points(Fraction(difference.more))
     said = [f"B takes {abs(more):.1f} % {'more' if more > 0 else 'fewer'} cycles than A ({a.cycles:,} to {b.cycles:,})."]
+    if cause:
+        said.append(f"{cause[0]} says why: {cause[1]['sentence']}.")
     return said + _waits(difference) + ([] if other_work else _blame(difference, found))
 
 
@@ -125,7 +160,8 @@ def _waits(difference: Difference) -> List[str]:
     parts = [(key, difference.points(y - x)) for key, x, y in difference.grouped(*fields) if (y - x) * sign > 0]
     points = {r: sign * difference.points(c) for r, c in difference.by_reason().items()}
     by_reason = sorted(((r, p) for r, p in points.items() if p > 0), key=lambda r: -r[1])
-    said = " and ".join(f"{p:.1f} points are {reason_in_words(r)}" for r, p in by_reason[:2])
+    told = [(r, p) for r, p in by_reason[:2] if p >= _LEAST_POINTS] or by_reason[:1]
+    said = " and ".join(f"{p:.1f} points are due to {reason_in_words(r)}" for r, p in told)
     if difference.by_line:
         (source, reason), of_place = parts[0]
         place = "with no instruction to wait for" if source == NO_INSTRUCTION else f"at {source}"

@@ -99,6 +99,9 @@ def _collect(of_regatta: Sequence[Page]) -> _Script:
         script.arguments.pop(page.name.split()[-1], None)  # commands, which follow
     script.commands["regatta"] = [*TOOLS.items(), *OWN.items()]
     script.commands["list"] = [(what, "") for what in (*LISTS, "kernels")]
+    for what in (*LISTS, "kernels"):
+        own = [o for o in script.options["list"] if "--scheme" not in o.names or what in SEARCHED]
+        script.add(f"list {what}", Page("", [], own), words)
     script.commands["completion"] = [(shell, "") for shell in SHELLS]
     script.commands["man"] = script.commands["help"] = [(tool, "") for tool in TOOLS]
     return script

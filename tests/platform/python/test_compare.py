@@ -99,7 +99,7 @@ class VerdictTest(unittest.TestCase):
     def test_slower(self):
         document_ = compare(*slower())
         self.assertEqual(document_["verdict"][0], "B takes 25.0 % more cycles than A (100 to 125).")
-        self.assertIn("22.5 points are waits for memory", document_["verdict"][1])
+        self.assertIn("22.5 points are due to waits for memory", document_["verdict"][1])
         self.assertIn("most of all at k.cu:7 (22.5, waits for memory)", document_["verdict"][1])
         self.assertEqual(document_["verdict"][2], "The likeliest cause is the DRAM: dram.latency is 300 instead of 100, "
                                                   "cycles in the queue per access went from 2 to 9.")
@@ -125,8 +125,36 @@ class VerdictTest(unittest.TestCase):
         a = Run(document([launch("k", 100, memory=60, scoreboard=100)]), "a.json")
         b = Run(document([launch("k", 110, memory=120, scoreboard=60)]), "b.json")
         said = compare(a, b)["verdict"]
-        self.assertEqual(said[1:3], ["30.0 points are waits for memory.", "Other reasons shrank by 20.0 points."])
+        self.assertEqual(said[1:3], ["30.0 points are due to waits for memory.", "Other reasons shrank by 20.0 points."])
         self.assertIn("Other reasons grew by 18.2 points.", compare(b, a)["verdict"])
+
+    def test_the_slower_run_says_why(self):
+        """A bank conflict was planted: its cause and line come before the points."""
+        def run(name, cycles, conflict, lsu, barrier=0):
+            wait = {"cause": "memory", "sentence": "line 9 of t.cu: waits for memory hold 20 % of the cycles", "held": 20 / cycles,
+                    "gain_at_most": 0.1, "kernel": "k", "source": "t.cu:9", "instruction": 3}
+            bank = {"cause": "bank_conflicts", "sentence": "line 14 of t.cu: 32 lanes of a load meet in one bank", "held": conflict,
+                    "gain_at_most": conflict, "kernel": "k", "source": "t.cu:14", "instruction": 5}
+            causes = sorted([c for c in (wait, bank) if c["held"]], key=lambda c: -c["held"])
+            return Run(document([launch("k", cycles, structural_lsu=lsu, barrier=barrier)], why=causes), name)
+        a, b = run("a.json", 1000, 0.01, 0), run("b.json", 2500, 0.6, 2999, 1)
+        found = compare(a, b)
+        self.assertEqual(found["verdict"][:3], ["B takes 150.0 % more cycles than A (1,000 to 2,500).",
+                                                "B says why: line 14 of t.cu: 32 lanes of a load meet in one bank.",
+                                                "149.9 points are due to no free collector unit for LSU."])
+        self.assertEqual((found["why"]["run"], found["why"]["cause"], found["why"]["source"]), ("B", "bank_conflicts", "t.cu:14"))
+        found = compare(b, a)  # the cause is gone
+        self.assertEqual(found["verdict"][1], "A says why: line 14 of t.cu: 32 lanes of a load meet in one bank.")
+        self.assertEqual(found["why"]["run"], "A")
+        # A has the same: nothing explains the difference. Nor does a run of an earlier version.
+        same = run("b.json", 1010, 0.01, 0)
+        self.assertIsNone(compare(a, same)["why"])
+        for old in ({}, {"why": None}, {"why": [1, {"cause": "x"}]}):
+            b.document.pop("why", None)
+            b.document.update(old)
+            self.assertIsNone(compare(a, b)["why"])
+            self.assertNotIn("says why", " ".join(compare(a, b)["verdict"]))
+        self.assertIsNone(compare(a, a)["why"])
 
     def test_the_only_knob_that_differs_is_the_cause(self):
         """Though it was changed for the faster, so that no structure is suspected of it."""
@@ -188,7 +216,10 @@ class CommandTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
-        for run in slower():
+        runs = slower()
+        runs[1].document["why"] = [{"cause": "dram", "sentence": "line 7 of k.cu: loads wait for DRAM", "held": 0.5, "gain_at_most": 0.2,
+                                    "kernel": "k", "source": "k.cu:7", "instruction": 4}]
+        for run in runs:
             (self.folder / run.name).write_text(json.dumps(run.document))
 
     def run_it(self, *words):
@@ -209,6 +240,11 @@ class CommandTest(unittest.TestCase):
         page = Cells((self.folder / "c.html").read_text())
         self.assertEqual(page.open, [])
         self.assertIn("k.cu:7", page.texts)
+        self.assertIn("B says why: line 7 of k.cu: loads wait for DRAM. ", " ".join(page.texts))
+        self.assertIn("\nB says why: line 7 of k.cu: loads wait for DRAM.\n", out)
+        self.assertEqual(written["comparisons"][0]["why"], {"run": "B", "cause": "dram", "held": 0.5, "gain_at_most": 0.2, "kernel": "k",
+                                                            "source": "k.cu:7", "instruction": 4,
+                                                            "sentence": "line 7 of k.cu: loads wait for DRAM"})
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["a.json", "b.json", "c.html", "c.json"])
 
     def test_three_runs_are_two_comparisons(self):
