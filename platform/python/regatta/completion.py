@@ -100,8 +100,8 @@ def _collect(of_regatta: Sequence[Page]) -> _Script:
     script.commands["regatta"] = [*TOOLS.items(), *OWN.items()]
     script.commands["list"] = [(what, "") for what in (*LISTS, "kernels")]
     for what in (*LISTS, "kernels"):
-        own = [o for o in script.options["list"] if "--scheme" not in o.names or what in SEARCHED]
-        script.add(f"list {what}", Page("", [], own), words)
+        of_list = [o for o in script.options["list"] if "--scheme" not in o.names or what in SEARCHED]
+        script.add(f"list {what}", Page("", [], of_list), words)
     script.commands["completion"] = [(shell, "") for shell in SHELLS]
     script.commands["man"] = script.commands["help"] = [(tool, "") for tool in TOOLS]
     return script

@@ -59,6 +59,7 @@ open(after("--out"), "w").write("trace of " + launch)
 hook("after")
 """,
     "regatta-sim": """
+if "--list" in sys.argv: fail(2, "it lists nothing")
 for word in sys.argv:
     if word.startswith("--nosuch"): fail(2, f"command line: unknown option '{{word}}'; did you mean '--such'?")
 if after("--scheme") == "nope": fail(2, "--scheme: unknown scheme 'nope'. Known: baseline")

@@ -119,10 +119,39 @@ class PointsTest(FolderTest):
         self.assertEqual(study.programs[0].annotate, ("--addresses", "32", "--max-registers", "63", "--rfv"))
 
 
+class NamesTest(FolderTest):
+    NAMES = {"schemes": ["baseline", "regless", "greener"], "machines": ["gtx980", "k20x"]}
+
+    def test_names_are_checked_before_the_conditions_of_knobs(self):
+        """Otherwise the right name in the condition would be blamed."""
+        knobs = '[knobs]\n"osu.entries" = {values = [1, 2], only = {scheme = "regless"}}\n'
+        text = 'schemes = ["baseline", "%s"]\n' + TRACE + knobs
+        self.assertEqual(file.read(self.write(text % "regless"), self.NAMES.get).schemes, ("baseline", "regless"))
+        self.assertEqual(file.read(self.write('schemes = ["regless+greener"]\n' + TRACE), self.NAMES.get).schemes, ("regless+greener",))
+        for written, message in (
+                (text % "reglss", "schemes: found \"reglss\"; did you mean 'regless'?"),
+                ('schemes = ["regless+grener"]\n' + TRACE, "schemes: found \"grener\"; did you mean 'greener'?"),
+                ('schemes = ["zz"]\n' + TRACE, 'schemes: found "zz", expected one of baseline, regless, greener'),
+                ('machines = ["gtx90"]\n' + TRACE, "machines: found \"gtx90\"; did you mean 'gtx980'?"),
+                (TRACE + '[[points]]\nscheme = "basline"\n', "[[points]] 1.scheme: found \"basline\"; did you mean 'baseline'?"),
+                ((text % "regless").replace('{scheme = "regless"', '{scheme = "reglss"'),
+                 "knobs.osu.entries.only.scheme: found \"reglss\"; did you mean 'regless'?")):
+            with self.assertRaises(InputError) as refused:
+                file.read(self.write(written), self.NAMES.get)
+            self.assertEqual(str(refused.exception), f"{self.folder / 's.toml'}: {message}")
+        # Of a simulator that lists nothing, names are not known.
+        file.read(self.write('schemes = ["mine"]\n' + TRACE), lambda kind: [])
+
+
 class MistakesTest(FolderTest):
     CASES = (
         ("a = ,", r"s\.toml: found no TOML: Invalid value \(at line 1, column 5\)"),
         ("nonsense = 1", r"s\.toml: nonsense: found an unknown key, expected one of study, programs"),
+        ('[nobs]\n"k.a" = [1]\n' + TRACE, r"s\.toml: nobs: found an unknown table; did you mean 'knobs'\?\Z"),
+        ('[[program]]\ntrace = "a.rgt"', r"s\.toml: program: found an unknown table; did you mean 'programs'\?\Z"),
+        ('[[programs]]\nsuite = "regless"\nkernels = ["streamclustr"]',
+         r"\[\[programs\]\] 1\.kernels: found \"streamclustr\"; did you mean 'streamcluster'\?\Z"),
+        ('[[programs]]\nsuite = "regles"', r"\[\[programs\]\] 1\.suite: found \"regles\"; did you mean 'regless'\?\Z"),
         ("", r"programs: found nothing, expected \[\[programs\]\] tables"),
         ("programs = 3", r"programs: found 3, expected \[\[programs\]\] tables"),
         ("[[programs]]\n", r"\[\[programs\]\] 1: found none of them, expected one of trace, launch and suite"),

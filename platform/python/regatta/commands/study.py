@@ -49,9 +49,12 @@ def _plan(o: argparse.Namespace) -> Any:
     from ..studies.campaign import Tools
     from ..studies.file import read
     from ..studies.plan import Plan
-    study = read(o.study)
+    def found() -> Tools:
+        return Tools.find(o.bin, Path(sys.argv[0]).resolve().parent)
+
+    study = read(o.study, lambda kind: found().names(kind))
     files.check(study)
-    return Plan(study, Tools.find(o.bin, Path(sys.argv[0]).resolve().parent))
+    return Plan(study, found())
 
 
 def _failures(plan: Any, known: dict[int, Any], rows: int) -> list[str]:

@@ -7,7 +7,7 @@ import operator
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, SupportsIndex, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, SupportsIndex, Tuple, Union
 
 from .. import tools
 from ..statistics import InputError, Run
@@ -177,8 +177,11 @@ def study(file_or_tables: Union[tools.PathLike, Mapping[str, Any], None] = None,
     from .plan import Plan
     if jobs is not None and jobs < 1:
         raise InputError(f"jobs: found {jobs}, expected 1 or more")
-    found = _study(file_or_tables, tables, slurm, folder)
-    plan = Plan(found, Tools(tools.find("regatta-sim", bin), tools.find("regatta-annotate", bin)))
+    def programs() -> Tools:
+        return Tools(tools.find("regatta-sim", bin), tools.find("regatta-annotate", bin))
+
+    found = _study(file_or_tables, tables, slurm, folder, lambda kind: programs().names(kind))
+    plan = Plan(found, programs())
 
     def tell(text: str) -> None:
         if not quiet:
@@ -192,13 +195,13 @@ def study(file_or_tables: Union[tools.PathLike, Mapping[str, Any], None] = None,
 
 
 def _study(given: Union[tools.PathLike, Mapping[str, Any], None], tables: Dict[str, Any],
-           slurm: Union[bool, Mapping[str, Any]], folder: Optional[tools.PathLike]) -> Any:
+           slurm: Union[bool, Mapping[str, Any]], folder: Optional[tools.PathLike], names: Callable[[str], List[str]]) -> Any:
     from .file import check, read
     if given is not None and not isinstance(given, Mapping):
         if tables or folder is not None or isinstance(slurm, Mapping):
             raise InputError(f"{os.fspath(given)}: found a file and {', '.join([*tables][:3]) or 'folder or slurm options'}, "
                              f"expected these in the file")
-        return read(os.fspath(given))
+        return read(os.fspath(given), names)
     document = _plain({**(given or {}), **tables, **({"slurm": slurm} if isinstance(slurm, Mapping) else {})})
     own = document.setdefault("study", {})
     if isinstance(own, dict):
@@ -208,7 +211,7 @@ def _study(given: Union[tools.PathLike, Mapping[str, Any], None], tables: Dict[s
     if isinstance(programs, list):
         document["programs"] = [_program(p) for p in programs]
     name = own.get("name") if isinstance(own, dict) else "study"
-    return check(document, Path(folder or ".").absolute() / f"{name} (dictionary)")
+    return check(document, Path(folder or ".").absolute() / f"{name} (dictionary)", names=names)
 
 
 def _program(given: Any) -> Any:

@@ -89,6 +89,14 @@ class Tools:
         """Those of a folder (--bin); without one, those of the folder `beside` or of PATH."""
         return Tools(of_option("regatta-sim", folder, beside), of_option("regatta-annotate", folder, beside))
 
+    def names(self, kind: str) -> list[str]:
+        """Of regatta-sim --list `kind`; none if it does not say: the runs will."""
+        try:
+            done = subprocess.run([str(self.simulate), "--list", kind, "--json"], stdin=subprocess.DEVNULL, text=True,
+                                  capture_output=True, errors="replace", check=True)
+            return [str(one["name"]) for one in json.loads(done.stdout)]
+        except (OSError, subprocess.SubprocessError, ValueError, TypeError, KeyError):
+            return []
 
     def refused(self, words: Sequence[str], folder: Path) -> tuple[int, str]:
         """What regatta-sim says of its options, without a run: exit status (0: it accepts them) and message, which names the

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of a study file's tables. Each message names file, place, found and expected."""
 
+import difflib
 import math
 import os
 import re
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any, Iterable, NoReturn
 
 from ..statistics import InputError
+from ..text import did_you_mean
 
 Scalar = int | float | str | bool
 
@@ -59,13 +61,24 @@ class Table:
         where = ".".join(part for part in (self.place, key) if part)
         raise InputError(f"{self.file}: {where}: found {found}, expected {expected}")
 
+    def unknown(self, key: str, found: str, name: str, known: Iterable[str], expected: str = "") -> NoReturn:
+        """Of a `name` that is not known, which messages show as `found`. `expected`: if no known one is near; "": one of them."""
+        names = list(known)
+        near = did_you_mean(difflib.get_close_matches(name, names, 1))
+        if not near:
+            self.fail(key, found, expected or f"one of {', '.join(names)}")
+        where = ".".join(part for part in (self.place, key) if part)
+        raise InputError(f"{self.file}: {where}: found {found}{near}")
+
     def only_keys(self, known: Iterable[str]) -> None:
         expected = list(known)
         for key in self.content:
             if key in _OF_STUDY and key not in expected:
                 self.fail(key, "a key of the study", f"{key} at the top of the file or in [study]")
             if key not in expected:
-                self.fail(key, "an unknown key", "one of " + ", ".join(expected))
+                value = self.content[key]
+                is_table = isinstance(value, dict) or (isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value))
+                self.unknown(key, f"an unknown {'table' if is_table else 'key'}", key, expected)
 
     def text(self, key: str, default: str | None = None) -> str:
         value = self.content.get(key, default)

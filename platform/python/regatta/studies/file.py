@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Iterable
+from typing import Any, Callable, Iterable
 
 from . import documents
 from .campaign import WRITES, Slurm
@@ -150,14 +150,39 @@ def _slurm(top: Table) -> Slurm:
     return Slurm(**{k: table.text(k) for k in keys if k in table.content}, extra=table.words("extra"))
 
 
-def read(path: str | Path) -> Study:
-    """Throws InputError for everything that is not as it should be."""
+#: The names that regatta-sim --list has, of "schemes" or "machines"; none: they are not known.
+Names = Callable[[str], list[str]]
+
+
+def read(path: str | Path, names: Names | None = None) -> Study:
+    """Throws InputError for everything that is not as it should be. Without `names`, those of schemes and machines are not
+    checked."""
     path = Path(path)
     content = documents.read(path, _MOST_BYTES)
-    return check(documents.parsed(content, path), path.absolute(), content.decode("utf-8-sig"))
+    return check(documents.parsed(content, path), path.absolute(), content.decode("utf-8-sig"), names)
 
 
-def check(document: dict[str, Any], path: Path, text: str = "") -> Study:
+def _check_names(top: Table, schemes: tuple[str, ...], machines: tuple[str, ...], names: Names) -> None:
+    """Before names are looked for in the conditions of knobs: there, the right ones would be blamed."""
+    tables = top.content.get("points")
+    points = [t for t in tables if isinstance(t, dict)] if isinstance(tables, list) else []
+    for key, used in (("scheme", schemes), ("machine", machines)):
+        known = names(f"{key}s")
+        places = [(f"{key}s", name) for name in used]
+        places += [(f"[[points]] {i}.{key}", t[key]) for i, t in enumerate(points, 1) if isinstance(t.get(key), str)]
+        for place, name in places:
+            if key == "machine" and _is_machine_file(name):
+                continue
+            for part in name.split("+") if key == "scheme" else [name]:
+                if known and part not in known:
+                    top.unknown(place, shown(part), part, known)
+
+
+def _is_machine_file(machine: str) -> bool:
+    return "/" in machine or machine.endswith(".toml")
+
+
+def check(document: dict[str, Any], path: Path, text: str = "", names: Names | None = None) -> Study:
     """`path`: of the file with this text, absolute, or of one that could be in its place: paths are relative to it, and
     messages name it. Throws InputError."""
     top = Table(path, "", document)
@@ -172,9 +197,11 @@ def check(document: dict[str, Any], path: Path, text: str = "") -> Study:
     study.only_keys((*_BOTH, "name", "seed", "repetitions", "seed_knob", "group_runs", "keep_traces"))
     schemes, machines = top.texts("schemes", ("baseline",)), top.texts("machines", ("gtx980",))
     for machine in machines:
-        if "/" in machine or machine.endswith(".toml"):
+        if _is_machine_file(machine):
             if not (path.parent / machine).is_file():
                 top.fail("machines", f"no file '{path.parent / machine}'", "a preset or a machine file")
+    if names is not None:
+        _check_names(top, schemes, machines, names)
     programs = _programs(top)
     repetitions = study.whole("repetitions", 1, 1, MOST_RUNS)
     seed_knob = study.text("seed_knob") if "seed_knob" in study.content else ""

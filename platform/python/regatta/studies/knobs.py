@@ -93,8 +93,8 @@ def condition(table: Table, known: dict[str, tuple[Scalar, ...]]) -> Condition:
                        (", ".join(k for k in known if k not in ("scheme", "machine")) or "there is none") + ")")
         for v in values:
             if known[name] and v not in known[name]:
-                table.fail(name, shown(v), "one of " + ", ".join(shown(k) for k in known[name][:_SHOWN]) +
-                           (" ..." if len(known[name]) > _SHOWN else ""))
+                table.unknown(name, shown(v), str(v), [k for k in known[name] if isinstance(k, str)], "one of " +
+                              ", ".join(shown(k) for k in known[name][:_SHOWN]) + (" ..." if len(known[name]) > _SHOWN else ""))
         found.append((name, values))
     return tuple(found)
 

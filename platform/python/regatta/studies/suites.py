@@ -54,9 +54,9 @@ def _suite_file(table: Table) -> Path:
     folder = ROOT / "traces" / "suites"
     path = folder / f"{name}.toml"
     if not path.is_file():
-        known = ", ".join(sorted(p.stem for p in folder.glob("*.toml")))
-        table.fail("suite", f'"{name}"', f"one of {known}" if known else
-                   "the path of a file of traces/suites: an installed regatta has no suites of its own")
+        known = sorted(p.stem for p in folder.glob("*.toml"))
+        table.unknown("suite", f'"{name}"', name, known, "" if known else
+                      "the path of a file of traces/suites: an installed regatta has no suites of its own")
     return path
 
 
@@ -77,7 +77,7 @@ def kernels_of(table: Table) -> Iterator[tuple[str, Path, tuple[str, ...]]]:
     launch = "launch.small.toml" if table.flag("small", False) else "launch.toml"
     for kernel in table.texts("kernels", tuple(known)):
         if kernel not in known:
-            table.fail("kernels", f'"{kernel}"', "some of " + ", ".join(known))
+            table.unknown("kernels", f'"{kernel}"', kernel, known, "some of " + ", ".join(known))
         file = root / "traces" / "kernels" / kernel / launch
         if not file.is_file():
             table.fail("kernels", f"no file '{file}'", "a launch file of each kernel")
