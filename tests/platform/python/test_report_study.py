@@ -377,6 +377,15 @@ class PageTest(StudyTest):
         self.assertRegex(said, r"The best of regless by cycles: x\.y = 1 \(1\.\d\d\d of the reference\)\.")
         self.assertNotIn("The best of baseline", said)
 
+    def test_a_knob_without_an_effect_is_named(self):
+        runs = [{"program": p, "scheme": scheme, "knobs": {"l1.size": size},
+                 "totals": made_study.cost(p, scheme, {} if scheme == "baseline" else {"x_y": size})}
+                for p in ("a", "bb") for scheme in ("baseline", "regless") for size in (1, 2)]
+        said = self.verdict(self.page(runs))
+        self.assertIn("1 other point is equally good.", said)
+        self.assertIn(" l1.size has no effect on baseline. ", said)
+        self.assertNotIn("regless.", said.split("has no effect on")[1].split(". ")[0])
+
     def test_one_program_one_point_and_only_failures(self):
         page = self.page(list(grid(["a"], x_y=[3, 1])))
         self.assertRegex(self.verdict(page), r"^Best of 2 points by cycles: x\.y = 1 \(1,100 cycles, 0\.846 of the reference\)\.")

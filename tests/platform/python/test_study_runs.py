@@ -345,6 +345,11 @@ class RunsTest(FolderTest):
         self.study("run")
         self.assertEqual(self.ask("SELECT cycles FROM runs"), [(1018,), (1028,)])
 
+    def test_show_names_a_knob_without_an_effect(self):
+        self.write('schemes = ["baseline", "other"]\n[[programs]]\ntrace = "a.rgt"\n[knobs]\n"k.a" = [1, 2]\n"k.c" = [1, 2]\n')
+        self.study("run")
+        self.assertTrue(self.study("show").stdout.endswith("\n\nk.c has no effect on baseline and other.\n"))
+
     def test_show(self):
         self.write(self.STUDY)
         self.study("run")
@@ -352,6 +357,7 @@ class RunsTest(FolderTest):
         self.assertIn("a: best 2 of 9 by cycles", shown)
         self.assertRegex(shown, r"\n +1  baseline  gtx980 +1 +- +1,018 +1\.000\n +2  baseline  gtx980 +2 +- +1,028 +1\.010\n")
         self.assertRegex(shown, r"all programs: best 2 of 9 points, geometric mean\n")
+        self.assertNotIn("no effect", shown)
         most = self.study("show", "--by", "sm*.l1.reads", "--most", "--program", "l", "--rows", "1").stdout
         self.assertRegex(most, r"^l: best 1 of 9 by sm\*\.l1\.reads\n.*\n.*\n +12  baseline  gtx980 +3 +- +12 +3\.000\n$")
         self.assertIn("--by: found 'x', expected one of cycles", self.study("show", "--by", "x", status=2).stderr)

@@ -9,6 +9,7 @@ from typing import Any, Sequence
 from . import charts
 from .chart_tables import Names, pairs, tables
 from ..causes import is_of_machine
+from ..idle_knobs import sentences
 from ..text import number
 from .page import Section
 from .study_data import PRODUCT, Dimension, Result, Study, Value, shown
@@ -121,6 +122,7 @@ def _verdict(values: Values) -> list[str]:
         first = first or best
     if first is not None and any(r.key == "cycles" for r in study.results):
         said += _of_other_schemes(values, first, program)
+    said += sentences(values.idle_knobs())
     if first is not None and first.among > 1 and {"cycles", "energy_nj"} <= {r.key for r in study.results}:
         front = values.front("cycles", "energy_nj", program)
         said.append(f"The front of cycles and energy has {plural(len(front), 'point')}.")

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Callable, Iterable, NamedTuple, Sequence
 
+from ..idle_knobs import Measured, idle_knobs
 from ..means import pareto
 from .study_data import Dimension, Result, Run, Study, Value, shown
 
@@ -152,6 +153,16 @@ class Values:
         both = [p for p in self.points if p in a and p in b]
         more = (self.study.result(first).more_is_better, self.study.result(second).more_is_better)
         return [both[i] for i in pareto([(a[p].mean, b[p].mean) for p in both], more, equals=True)]
+
+    def idle_knobs(self) -> list[tuple[str, str]]:
+        """(knob, scheme) for knobs that change no cycles."""
+        runs = []
+        for run in self.study.finished():
+            knobs = dict(self.study.points[run.point])
+            scheme, machine = str(knobs.pop("scheme")), knobs.pop("machine")
+            if "cycles" in run.values:
+                runs.append(Measured(scheme, (run.program, machine, run.repetition), knobs, run.values["cycles"]))
+        return idle_knobs(runs)
 
     def matters(self, result: str) -> list[Matter]:
         """Of the dimensions that vary, the one that moves a result most first."""

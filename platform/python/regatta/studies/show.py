@@ -6,6 +6,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from ..idle_knobs import Measured, idle_knobs, sentences
 from ..means import geomean
 from ..statistics import InputError
 from ..text import number, table
@@ -118,6 +119,8 @@ def show(study: Study, by: str, most: bool, rows: int, program: str) -> str:
     with Results(study.folder / DATABASE) as results:
         values, knobs = results.values(by), results.knobs()
         runs = results.rows("runs", id=_is_count, program=_is_text, scheme=_is_text, machine=_is_text, state=_is_text)
+        cycles = results.values("cycles")
+        repetitions = {run: repetition for run, repetition in results.rows("runs", id=_is_count, repetition=_is_count)}
         names = sorted({name for of_run in knobs.values() for name in of_run})
         programs = list(dict.fromkeys(r[1] for r in runs))
         if program and program not in programs:
@@ -151,4 +154,8 @@ def show(study: Study, by: str, most: bool, rows: int, program: str) -> str:
             cells = [["scheme", "machine", *names, f"{by}, of the first"]]
             cells += [[p[0], p[1], *p[2], f"{mean:.3f}"] for mean, p in whole[:rows]]
             out.append(f"all programs: best {len(cells) - 1} of {len(whole)} points, geometric mean\n{table(cells)}")
+        told = sentences(idle_knobs([Measured(r[2], (r[1], r[3], repetitions[r[0]]), knobs.get(r[0], {}), cycles[r[0]])
+                                     for r in runs if r[0] in cycles and program in ("", r[1])]))
+        if told:
+            out.append("".join(f"{sentence}\n" for sentence in told))
         return "\n".join(out)
