@@ -17,7 +17,14 @@ std::string location_text(const ir::Function& f, const ir::Instruction& i) {
 
 std::string source_text(const ir::Function& f, const ir::Instruction& i) {
   if (i.where.source_line == 0 || i.where.source_file >= f.source_files.size()) return "";
-  return " (" + f.source_files[i.where.source_file] + ":" + std::to_string(i.where.source_line) + ")";
+  const auto text = [&f](std::uint32_t file, std::uint32_t line) {
+    return f.source_files[file] + ":" + std::to_string(line);
+  };
+  std::string inlined;
+  if (i.where.inlined_line != 0 && i.where.inlined_file < f.source_files.size()) {
+    inlined = ", inlined code of " + text(i.where.inlined_file, i.where.inlined_line);
+  }
+  return " (" + text(i.where.source_file, i.where.source_line) + inlined + ")";
 }
 
 std::string triple_text(const std::array<std::uint32_t, 3>& v) {

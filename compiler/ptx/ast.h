@@ -93,6 +93,15 @@ struct Variable {
   std::uint64_t bytes() const { return elements * ir::size_of(type); }
 };
 
+/// Where a statement stands in the source.
+struct SourcePlace {
+  std::uint32_t file = 0;  ///< index into Module::source_files
+  std::uint32_t line = 0;  ///< 0: unknown
+  /// Of the inlined function in which it stands; `file` and `line` are those of the call then.
+  std::uint32_t inlined_file = 0;
+  std::uint32_t inlined_line = 0;  ///< 0: none
+};
+
 struct Statement {
   enum class Kind : std::uint8_t { instruction, label, registers, variable, open, close };
   Kind kind = Kind::instruction;
@@ -114,8 +123,7 @@ struct Statement {
   std::vector<RegisterDeclaration> registers;
   std::vector<Variable> variables;
 
-  std::uint32_t source_file = 0;  ///< index into Module::source_files
-  std::uint32_t source_line = 0;  ///< 0: unknown
+  SourcePlace source;  ///< while the module is parsed, `file` is the number of a place (source_places.h)
 };
 
 struct Function {

@@ -54,11 +54,6 @@ void Parser::skip_statement() {
   take();
 }
 
-void Parser::skip_line() {
-  const std::uint32_t line = tokens_[next_ - 1].at.line;
-  while (peek().kind != Token::Kind::end && peek().at.line == line) take();
-}
-
 void Parser::skip_braces() {
   const Position open = peek().at;
   unsigned depth = 0;
@@ -77,12 +72,9 @@ Module Parser::run() {
     directive();
   }
   // nvcc writes the .file directives last.
+  const std::vector<SourcePlace> places = places_.resolve(file_index_, module_.source_files);
   for (Function& f : module_.functions)
-    for (Statement& s : f.body) {
-      const auto known = file_index_.find(s.source_file);
-      if (known == file_index_.end()) s.source_line = 0;
-      s.source_file = known == file_index_.end() ? 0 : known->second;
-    }
+    for (Statement& s : f.body) s.source = places[s.source.file];
   for (Function& f : module_.functions) f.address_bits = module_.address_bits;
   if (!module_.states_address_size) infer_address_size(module_);
   return std::move(module_);
@@ -181,13 +173,26 @@ void Parser::file_directive() {
   while (accept(',')) expect_integer("a number");
 }
 
+/// The numbers of a file, a line and, on the same line of the PTX, a column.
+SourcePlaces::Position Parser::position() {
+  SourcePlaces::Position p;
+  p.file = expect_integer("a file number");
+  p.line = expect_integer("a line number");
+  const bool goes_on = peek().at.line == tokens_[next_ - 1].at.line;
+  if (goes_on && peek().kind == Token::Kind::number) p.column = expect_integer("a column");
+  return p;
+}
+
 void Parser::location() {
-  const std::uint64_t number = expect_integer("a file number");
-  const std::uint64_t line = expect_integer("a line number");
-  source_file_ = static_cast<std::uint32_t>(number);
-  source_line_ = static_cast<std::uint32_t>(line);
-  // Column, function_name and inlined_at follow on the same line.
-  skip_line();
+  const std::uint32_t line = tokens_[next_ - 1].at.line;
+  const auto goes_on = [&] { return peek().kind != Token::Kind::end && peek().at.line == line; };
+  const SourcePlaces::Position at = position();
+  // function_name and inlined_at follow on the same line.
+  while (goes_on() && !peek().is("inlined_at")) take();
+  if (!goes_on()) return places_.add(at);
+  take();
+  places_.add_inlined(at, position());
+  while (goes_on()) take();
 }
 
 Variable::Space Parser::variable_space(const Token& t) const {
@@ -301,7 +306,7 @@ void Parser::function(bool is_extern) {
   f.name = name.text;
   f.at = name.at;
   if (peek().is('(')) f.parameters = parameters();
-  source_line_ = 0;
+  places_.begin_function();
   const std::string refusal = header_directives(f);
   if (peek().is('{')) {
     if (is_extern) unexpected(peek(), "';' after an .extern function");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ast.h"
+#include "source_places.h"
 
 #include <array>
 #include <string>
@@ -39,7 +40,6 @@ class Parser {
   std::uint64_t expect_integer(const char* what);
   [[noreturn]] void unexpected(const Token& found, const std::string& expected) const;
   void skip_statement();
-  void skip_line();
   void skip_braces();
 
   // Module level (parser.cpp).
@@ -48,6 +48,7 @@ class Parser {
   void version();
   void file_directive();
   void location();
+  SourcePlaces::Position position();
   void function(bool is_extern);
   std::string header_directives(Function& f);
   std::array<std::uint32_t, 3> dimension_list(const std::string& directive);
@@ -84,8 +85,7 @@ class Parser {
   std::size_t next_ = 0;
   Module module_;
   std::map<std::uint64_t, std::uint32_t> file_index_;  ///< .file number to Module::source_files
-  std::uint32_t source_file_ = 0;                      ///< .file number of the last .loc
-  std::uint32_t source_line_ = 0;
+  SourcePlaces places_;
   std::vector<std::uint64_t> dimensions_;  ///< of the variable being parsed; 0: left open
 };
 

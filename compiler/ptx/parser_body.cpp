@@ -26,8 +26,7 @@ void Parser::statement(Function& f, unsigned& depth) {
   const Token& t = peek();
   Statement s;
   s.at = t.at;
-  s.source_file = source_file_;
-  s.source_line = source_line_;
+  s.source.file = places_.current();
   if (t.is('{')) {
     take();
     if (++depth > max_scope_depth)

@@ -301,3 +301,19 @@ TEST_CASE("messages carry the source line when the PTX has it") {
         "0x1000000080, "
         "just past the end of 'data' (128 bytes) (k.cu:42)");
 }
+
+TEST_CASE("messages name the line of the kernel that calls an inlined function") {
+  const auto message = [](const std::string& locations) {
+    const std::string error = error_of(
+        ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 data)\n{\n"
+        ".reg .b64 %p; .reg .b32 %r1;\n.loc 1 42 3\nld.param.u64 %p, [data];\n" +
+        locations +
+        "atom.global.add.u32 %r1, [%p+128], 1;\nst.global.u32 [%p], %r1;\nret;\n}\n.file 1 \"k.cu\"\n"
+        ".file 2 \"/usr/local/cuda/bin/../targets/x86_64-linux/include/device_atomic_functions.hpp\"\n");
+    return error.substr(error.rfind(" bytes) ") + 8);
+  };
+  CHECK(message(".loc 2 112 3, function_name $L__info_string0, inlined_at 1 42 3\n") == "(k.cu:42)");
+  CHECK(message(".loc 1 7 3, function_name $L__info_string0, inlined_at 1 42 3\n"
+                ".loc 2 112 3, function_name $L__info_string1, inlined_at 1 7 3\n") ==
+        "(k.cu:42, inlined code of k.cu:7)");
+}

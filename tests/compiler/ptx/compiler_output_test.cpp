@@ -62,3 +62,21 @@ TEST_CASE("compiler output is accepted") {
     }
   }
 }
+
+TEST_CASE("atomics, shuffles and functions of nvcc's headers have lines of the source") {
+  const ptx::ModuleResult r = ptx::parse_entries(read("mix.nvcc.fast.ptx"), "mix.nvcc.fast.ptx");
+  std::size_t places = 0;
+  for (const ptx::EntryResult& e : r.entries) {
+    REQUIRE(e.accepted);
+    for (const ir::Block& block : e.function.blocks)
+      for (const ir::Instruction& i : block.instructions) {
+        const ir::Location& at = i.where;
+        if (at.source_line == 0) continue;
+        INFO(e.name << ", line " << at.line);
+        CHECK(e.function.source_files.at(at.source_file) == "mix.cu");
+        if (at.inlined_line != 0) CHECK(e.function.source_files.at(at.inlined_file) == "mix.cu");
+        ++places;
+      }
+  }
+  CHECK(places > 100);
+}

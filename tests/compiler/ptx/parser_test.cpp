@@ -91,14 +91,95 @@ TEST_CASE("debug sections, files and source lines") {
   const ptx::Module m = parse(
       ".file 3 \"a.cu\", 12, 34\n.file 1 \"b.h\"\n"
       ".section .debug_str { info: .b8 95, 90\n .b64 label\n }\n"
-      ".entry k() {\n.loc 1 17 5, function_name info, inlined_at 3 2 1\n ret;\n.loc 3 20 1\nret; }");
+      ".entry k() {\n.loc 1 17 5, function_name info\n ret;\n.loc 3 20 1\nret; }");
   CHECK(m.source_files == std::vector<std::string>{"a.cu", "b.h"});
   const std::vector<Statement>& b = m.functions.at(0).body;
   REQUIRE(b.size() == 2);
-  CHECK(b[0].source_file == 1);
-  CHECK(b[0].source_line == 17);
-  CHECK(b[1].source_file == 0);
-  CHECK(b[1].source_line == 20);
+  CHECK(b[0].source.file == 1);
+  CHECK(b[0].source.line == 17);
+  CHECK(b[1].source.file == 0);
+  CHECK(b[1].source.line == 20);
+}
+
+/// The places of the instructions of a kernel, "k.cu:9" or "k.cu:9 k.h:3", the place in an inlined function last.
+std::vector<std::string> places(const std::string& body, const std::string& files) {
+  const ptx::Module m = parse(".entry k() {\n" + body + "}\n" + files);
+  std::vector<std::string> found;
+  for (const Statement& s : m.functions.at(0).body) {
+    const ptx::SourcePlace& p = s.source;
+    const auto text = [&](std::uint32_t file, std::uint32_t line) {
+      return line == 0 ? "" : m.source_files.at(file) + ":" + std::to_string(line);
+    };
+    found.push_back(text(p.file, p.line) + (p.inlined_line == 0 ? "" : " " + text(p.inlined_file, p.inlined_line)));
+  }
+  return found;
+}
+
+TEST_CASE("code of an inlined function has the line of the kernel that calls it") {
+  const std::string files =
+      ".file 1 \"k.cu\"\n.file 2 \"/opt/cuda/bin/../targets/x86_64-linux/include/device_atomic_functions.hpp\"\n"
+      ".file 3 \"k.h\"\n";
+  using Places = std::vector<std::string>;
+  SECTION("a header of CUDA is no place of the user's") {
+    CHECK(places(".loc 2 112 3, function_name $L__info_string0, inlined_at 1 7 5\nret;\n", files) == Places{"k.cu:7"});
+    CHECK(places(".loc 2 112 3, function_name $L__info_string0+4, inlined_at 1 7\nret;\n.loc 1 8 1\nret;\n", files) ==
+          Places{"k.cu:7", "k.cu:8"});
+  }
+  SECTION("a function of the user's keeps its own line beside it") {
+    CHECK(places(".loc 3 4 3, function_name f, inlined_at 1 7 5\nret;\n", files) == Places{"k.cu:7 k.h:4"});
+  }
+  SECTION("as nvcc nests it: each call in front of what it calls") {
+    const auto chain = [](const std::string& line) {
+      return ".loc 1 " + line + " 3\n.loc 3 9 3, function_name f, inlined_at 1 " + line +
+             " 3\n.loc 3 5 3, function_name g, inlined_at 3 9 3\n"
+             ".loc 2 112 3, function_name h, inlined_at 3 5 3\nret;\n";
+    };
+    CHECK(places(chain("15") + chain("16"), files) == Places{"k.cu:15 k.h:5", "k.cu:16 k.h:5"});
+  }
+  SECTION("the calls of another function are forgotten") {
+    const ptx::Module m = parse(
+        ".entry a() {\n.loc 1 9 3, function_name f, inlined_at 1 15 3\nret; }\n"
+        ".entry b() {\n.loc 1 5 3, function_name g, inlined_at 1 9 3\nret; }\n.file 1 \"k.cu\"\n");
+    CHECK(m.functions.at(0).body.at(0).source.line == 15);
+    CHECK(m.functions.at(1).body.at(0).source.line == 9);
+  }
+  SECTION("a function that is inlined into itself") {
+    CHECK(places(".loc 1 9 3, function_name f, inlined_at 1 15 3\nret;\n"
+                 ".loc 1 9 3, function_name f, inlined_at 1 9 3\nret;\n",
+                 files) == Places{"k.cu:15 k.cu:9", "k.cu:15 k.cu:9"});
+    CHECK(places(".loc 1 9 3, function_name f, inlined_at 1 9 3\nret;\n", files) == Places{"k.cu:9"});
+  }
+  SECTION("a kernel of the toolkit that calls a function of the user's") {
+    CHECK(places(".loc 1 3 1, function_name f, inlined_at 2 40 1\nret;\n", files) == Places{"k.cu:3"});
+    CHECK(places(".loc 2 41 1\nret;\n", files) ==
+          Places{"/opt/cuda/bin/../targets/x86_64-linux/include/device_atomic_functions.hpp:41"});
+  }
+  SECTION("unknown places") {
+    CHECK(places(".loc 2 112 3, function_name f, inlined_at 9 7 5\nret;\n", ".file 2 \"k.h\"\n") == Places{"k.h:112"});
+    CHECK(places(".loc 1 0 3\nret;\n.loc 2 1 1, function_name f, inlined_at 1 0 3\nret;\n", files) ==
+          Places{"", "/opt/cuda/bin/../targets/x86_64-linux/include/device_atomic_functions.hpp:1"});
+    CHECK(places(".loc 1 0 3, function_name f, inlined_at 1 7 5\nret;\n", files) == Places{"k.cu:7"});
+  }
+  SECTION("text that is no place") {
+    CHECK_THROWS_WITH(parse(".file 1 \"k.cu\"\n.loc 1 7 5, function_name f, inlined_at\n.entry k() { ret; }"),
+                      "f.ptx:6:1: error: found '.entry', expected a file number");
+  }
+}
+
+TEST_CASE("headers of the toolkit") {
+  for (const char* path :
+       {"/usr/local/cuda/bin/../targets/x86_64-linux/include/sm_30_intrinsics.hpp", "/usr/include/c++/12/cmath",
+        "/usr/lib/llvm-14/lib/clang/14.0.6/include/__clang_cuda_builtin_vars.h", "sm_20_atomic_functions.hpp",
+        "C:\\Program Files\\NVIDIA GPU Computing Toolkit\\CUDA\\v12.4\\include\\cub\\x.cuh", "sm_70_rt.hpp",
+        "/v/lib/python3.11/site-packages/nvidia/cuda_runtime/include/cuda_fp16.hpp", "math_functions.hpp"}) {
+    CAPTURE(path);
+    CHECK(ptx::is_toolkit_header(path));
+  }
+  for (const char* path : {"k.cu", "/home/me/cuda/include/k.cuh", "sm_80_gemm.hpp", "sm_intrinsics.hpp", "", "include/",
+                           "math_functions.cu", "/home/targets/k.cu"}) {
+    CAPTURE(path);
+    CHECK_FALSE(ptx::is_toolkit_header(path));
+  }
 }
 
 TEST_CASE("declarations, scopes and labels") {
