@@ -123,6 +123,11 @@ void print_summary(std::FILE* out, const AnnotateOptions& o, const CodeResult& r
   if (!o.out.empty()) std::fprintf(out, "%s: %llu CTAs traced\n", o.out.c_str(), traced);
 }
 
+/// Whether a run leaves nothing but its summary, though nobody may want that.
+bool asks_for_nothing(const AnnotateOptions& o) {
+  return o.out.empty() && o.report.empty() && o.listing.empty() && o.dumps.empty() && !o.check_races;
+}
+
 /// Findings of one code; of a variant with its name. Returns whether a check failed.
 bool print_findings(const AnnotateOptions& o, const CodeResult& r, const std::string& variant) {
   print_strays(o, r);
@@ -162,6 +167,7 @@ int print_result(const AnnotateOptions& o, const AnnotateResult& result) {
     print_summary(out, of_variant, v);
   }
   for (const std::string& line : result.without_variant) std::fprintf(out, "%s\n", line.c_str());
+  if (asks_for_nothing(o)) std::fprintf(out, "no trace written; --out FILE.rgt writes one\n");
   std::fflush(out);
   print_warnings(result);
   bool failed = print_findings(o, result, "");

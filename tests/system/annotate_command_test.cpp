@@ -144,3 +144,32 @@ TEST_CASE(
   CHECK(r.err.find("7 CTAs have not started, from (1,0,0) on") != std::string::npos);
   CHECK_FALSE(folder.has("k.rgt"));
 }
+
+TEST_CASE("regatta-annotate: a word where nothing is written") {
+  const Folder folder;
+  folder.write(
+      "k.ptx",
+      ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 a) {\n"
+      ".reg .b64 %p; .reg .b32 %t; ld.param.u64 %p, [a]; mov.u32 %t, %tid.x; st.global.u32 [%p], 1;\nret;\n}\n");
+  folder.write("l.toml", "ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [1]\nblock = [1]\n[[param]]\nbuffer = 4\n");
+  const std::string none = "no trace written; --out FILE.rgt writes one\n";
+  const auto says = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"--launch", "l.toml"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProcessResult r = annotate(folder, arguments);
+    CHECK(r.status == 0);
+    CHECK(r.err.empty());
+    return r.out;
+  };
+  const std::string quiet = says({});
+  CHECK(quiet.find(none) == quiet.size() - none.size());
+  for (const std::vector<std::string>& more :
+       std::vector<std::vector<std::string>>{{"--out", "k.rgt"},
+                                             {"--report", "r.json"},
+                                             {"--listing", "l.txt"},
+                                             {"--check-races"},
+                                             {"--dump-buffer", "param0=a.bin"}}) {
+    CAPTURE(more);
+    CHECK(says(more).find("no trace written") == std::string::npos);
+  }
+}
