@@ -7,6 +7,7 @@
 #include <regatta/base/shell_words.h>
 #include <regatta/base/suggestion.h>
 #include <regatta/ptx/ptx.h>
+#include <regatta/trace/file_kind.h>
 #include <regatta/trace/scheme_code.h>
 #include <regatta/trace/types.h>
 
@@ -271,6 +272,22 @@ po::options_description describe(AnnotateOptions& o, Texts& texts) {
   return options;
 }
 
+/// How an argument without an option was meant, by the ending of its name.
+std::string option_for(const std::string& argument, bool has_launch) {
+  const std::string file = base::shell_word(argument);
+  switch (has_launch ? trace::FileKind::other : trace::file_kind(argument)) {
+    case trace::FileKind::toml:
+      return "; did you mean --launch " + file + "?";
+    case trace::FileKind::ptx:
+      return "; expected --launch FILE.toml, a launch file that names the PTX, or --ptx " + file + " --check";
+    case trace::FileKind::source:
+      return "; expected --launch FILE.toml, a launch file that names PTX made of it (compiler/launch/README.md)";
+    case trace::FileKind::other:
+      return " (--help shows the options)";
+  }
+  return "";
+}
+
 /// Reads the arguments; the values of po::value(&x) are set.
 po::variables_map parse(int argc, char** argv, const po::options_description& options) {
   po::variables_map values;
@@ -287,8 +304,9 @@ po::variables_map parse(int argc, char** argv, const po::options_description& op
     positional.add("argument", -1);
     po::store(po::command_line_parser(argc, argv).options(all).positional(positional).style(style).run(), values);
     if (values.count("argument") != 0) {
-      throw InputError("error: unexpected argument '" + values["argument"].as<std::vector<std::string>>().front() +
-                       "' (--help shows the options)");
+      const std::string& argument = values["argument"].as<std::vector<std::string>>().front();
+      throw InputError("error: unexpected argument '" + argument + "'" +
+                       option_for(argument, values.count("launch") != 0));
     }
     po::notify(values);
   } catch (const po::unknown_option& e) {

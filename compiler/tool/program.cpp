@@ -6,6 +6,7 @@
 
 #include <regatta/base/input_file.h>
 #include <regatta/trace/file.h>
+#include <regatta/trace/file_kind.h>
 
 #include <algorithm>
 #include <set>
@@ -22,7 +23,16 @@ ptx::ModuleResult read_module(const std::string& path, const std::string& prefix
   } catch (const base::InputError& e) {
     throw trace::InputError(prefix + e.what());
   }
-  return ptx::parse_entries(text, path);
+  if (trace::file_kind(path) != trace::FileKind::source) return ptx::parse_entries(text, path);
+  // What is PTX is taken, whatever its name.
+  try {
+    ptx::ModuleResult module = ptx::parse_entries(text, path);
+    if (!module.entries.empty()) return module;
+  } catch (const trace::InputError&) {
+    // It is what its name says.
+  }
+  throw trace::InputError(prefix + path + " is " + trace::source_language(path) +
+                          " source; expected PTX (nvcc -ptx, or clang: see compiler/launch/README.md)");
 }
 
 /// The PTX files of a launch file, or the one that replaces its file.

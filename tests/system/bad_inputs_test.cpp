@@ -289,7 +289,24 @@ TEST_CASE("bad command lines") {
       {REGATTA_ANNOTATE,
        {"--launch"},
        "regatta-annotate: the required argument for option '--launch' is missing (--help shows the options)"},
-      {REGATTA_ANNOTATE, {"l.toml"}, "regatta-annotate: unexpected argument 'l.toml' (--help shows the options)"},
+      {REGATTA_ANNOTATE, {"l.toml"}, "regatta-annotate: unexpected argument 'l.toml'; did you mean --launch l.toml?"},
+      {REGATTA_ANNOTATE,
+       {"a b.toml"},
+       "regatta-annotate: unexpected argument 'a b.toml'; did you mean --launch 'a b.toml'?"},
+      {REGATTA_ANNOTATE,
+       {"k.ptx"},
+       "regatta-annotate: unexpected argument 'k.ptx'; expected --launch FILE.toml, a launch file that names the PTX, "
+       "or "
+       "--ptx k.ptx --check"},
+      {REGATTA_ANNOTATE,
+       {"k.cu"},
+       "regatta-annotate: unexpected argument 'k.cu'; expected --launch FILE.toml, a launch file that names PTX made "
+       "of "
+       "it (compiler/launch/README.md)"},
+      {REGATTA_ANNOTATE,
+       {"--launch", "l.toml", "m.toml"},
+       "regatta-annotate: unexpected argument 'm.toml' (--help shows the options)"},
+      {REGATTA_ANNOTATE, {"k"}, "regatta-annotate: unexpected argument 'k' (--help shows the options)"},
       {REGATTA_ANNOTATE,
        {"--launch", "l.toml", "--launch", "l.toml"},
        "regatta-annotate: option '--launch' cannot be specified more than once (--help shows the options)"},

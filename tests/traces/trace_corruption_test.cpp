@@ -58,6 +58,24 @@ TEST_CASE("broken files are refused with exact messages") {
   CHECK(message("PK") == "not a regatta trace: its first bytes are not the magic of a .rgt file");
   CHECK(message("#!/bin/sh\necho a shell script\n") ==
         "not a regatta trace: its first bytes are not the magic of a .rgt file");
+  SECTION("what makes a trace of another kind of file") {
+    const auto other = [&](const std::string& name) {
+      const std::string file = directory / name;
+      write_bytes(file, "ptx = \"k.ptx\"\n");
+      const std::string text = read_all(file),
+                        begin = file + ": not a regatta trace: its first bytes are not the magic of a .rgt file";
+      return text.rfind(begin, 0) == 0 ? text.substr(begin.size()) : "otherwise: " + text;
+    };
+    const std::string then = "(compiler/launch/README.md), then: regatta-annotate --launch FILE.toml --out FILE.rgt";
+    CHECK(other("hist.toml") == "; a launch file? first: regatta-annotate --launch " + directory / "hist.toml" +
+                                    " --out " + directory / "hist.rgt");
+    CHECK(other("a b.toml") == "; a launch file? first: regatta-annotate --launch '" + directory / "a b.toml" +
+                                   "' --out '" + directory / "a b.rgt" + "'");
+    CHECK(other("k.ptx") == "; PTX? write a launch file that names it " + then);
+    CHECK(other("k.cu") == "; CUDA source? compile it to PTX, write a launch file that names the PTX " + then);
+    CHECK(other("k.txt").empty());
+    CHECK(other("toml").empty());
+  }
   std::string bytes = good;
   bytes[8] = 3;
   CHECK(message(bytes) == "format version 3 is too new: this reads up to version 2");

@@ -14,7 +14,9 @@
 
 #include <xxhash.h>
 
+#include <regatta/base/shell_words.h>
 #include <regatta/base/suggestion.h>
+#include <regatta/trace/file_kind.h>
 
 #include "codec.h"
 #include "validate.h"
@@ -23,6 +25,26 @@ namespace regatta::trace {
 namespace {
 
 class FrameReader;
+
+/// What makes a trace of a file that is none, by the ending of its name.
+std::string way_to_trace(const std::string& path) {
+  constexpr const char* command = "regatta-annotate --launch FILE.toml --out FILE.rgt";
+  switch (file_kind(path)) {
+    case FileKind::toml: {
+      const std::string trace = path.substr(0, path.rfind('.')) + ".rgt";
+      return "; a launch file? first: " + base::shell_text({"regatta-annotate", "--launch", path, "--out", trace});
+    }
+    case FileKind::ptx:
+      return std::string("; PTX? write a launch file that names it (compiler/launch/README.md), then: ") + command;
+    case FileKind::source:
+      return "; " + source_language(path) +
+             " source? compile it to PTX, write a launch file that names the PTX (compiler/launch/README.md), then: " +
+             command;
+    case FileKind::other:
+      break;
+  }
+  return "";
+}
 
 /// An open trace, its index read. Constant once open() is through, so that threads may share it.
 struct File {
@@ -182,7 +204,7 @@ std::uint64_t File::open_header_and_trailer() {
   const std::size_t have = static_cast<std::size_t>(std::min(bytes, file_header_bytes));
   read_at(0, header, have);
   if (std::memcmp(header, file_magic.data(), std::min(have, file_magic.size())) != 0) {
-    fail("not a regatta trace: its first bytes are not the magic of a .rgt file");
+    fail("not a regatta trace: its first bytes are not the magic of a .rgt file" + way_to_trace(path));
   }
   if (have < file_header_bytes) fail("the file is truncated: it ends after " + std::to_string(bytes) + " bytes");
   for (unsigned i = 0; i < 4; ++i) {

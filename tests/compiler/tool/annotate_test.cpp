@@ -434,3 +434,30 @@ TEST_CASE("exit statuses of the program") {
   CHECK(program("--help", out) == 0);
   CHECK(folder.read("out.txt").find("--dump-buffer NAME=FILE") != std::string::npos);
 }
+
+TEST_CASE("source in place of PTX is called by its language") {
+  const Folder folder;
+  tool::AnnotateOptions o;
+  o.launch = folder.file("l.toml");
+  const auto error = [&](const std::string& name, const std::string& text) {
+    folder.write(name, text);
+    folder.write("l.toml", "ptx = \"" + name + "\"\nentry = \"k\"\ngrid = [1]\nblock = [1]\n");
+    return error_of(o);
+  };
+  const std::string expected = " source; expected PTX (nvcc -ptx, or clang: see compiler/launch/README.md)";
+  const std::string source = "extern \"C\" __global__ void k() {}\n";
+  for (const auto& [name, language] : std::vector<std::pair<std::string, std::string>>{
+           {"hist.cu", "CUDA"}, {"hist.cuh", "CUDA"}, {"hist.cpp", "C++"}, {"hist.c", "C"}}) {
+    CHECK(error(name, source) == o.launch + ": error: " + folder.file(name) + " is " + language + expected);
+  }
+  CHECK(error("empty.cu", "// nothing\n") == o.launch + ": error: " + folder.file("empty.cu") + " is CUDA" + expected);
+  CHECK(error("hist.ptx", source) == folder.file("hist.ptx") +
+                                         ":1:1: error: found 'extern', expected a directive such as .version, .global, "
+                                         ".entry or .func");
+  // What is PTX is taken, whatever its name.
+  CHECK(error("ptx.cu", ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n").empty());
+  o.check = true;
+  o.launch.clear();
+  o.ptx = folder.file("hist.cu");
+  CHECK(error_of(o) == "error: " + o.ptx + " is CUDA" + expected);
+}
