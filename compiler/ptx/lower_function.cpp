@@ -68,7 +68,7 @@ void FunctionLowering::parameters(const Function& entry) {
     s.offset = static_cast<std::uint32_t>(end);
     s.bytes = static_cast<std::uint32_t>(v.bytes());
     declare(v.name, s, v.at);
-    f_.parameters.push_back({v.name, s.offset, s.bytes, v.alignment});
+    f_.parameters.push_back({v.name, s.offset, s.bytes, v.alignment, v.type, v.elements != 1 || v.is_array});
     end += s.bytes;
     if (end > max_space_bytes) error(v.at, "the parameters are too large");
   }

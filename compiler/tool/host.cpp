@@ -31,6 +31,18 @@ std::string dimensions_text(const std::array<std::uint32_t, 3>& v) {
   return std::to_string(v[0]) + " x " + std::to_string(v[1]) + " x " + std::to_string(v[2]);
 }
 
+/// "param 0: .u64 out, param 1: .b8 s[12]"
+std::string parameter_list(const ir::Function& f) {
+  constexpr std::size_t most = 32;
+  std::string text;
+  for (std::size_t i = 0; i < f.parameters.size() && i < most; ++i) {
+    const ir::Parameter& p = f.parameters[i];
+    text += (i == 0 ? "param " : ", param ") + std::to_string(i) + ": ." + ir::to_string(p.type) + " " + p.name;
+    if (p.is_array) text += "[" + std::to_string(p.bytes / ir::size_of(p.type)) + "]";
+  }
+  return text + (f.parameters.size() > most ? ", ..." : "");
+}
+
 std::uint64_t volume(const std::array<std::uint32_t, 3>& v) { return std::uint64_t{v[0]} * v[1] * v[2]; }
 
 std::vector<emulator::ModuleImage> make_images(const std::vector<ir::Module>& modules, emulator::DeviceMemory& memory) {
@@ -123,8 +135,11 @@ void Host::add_kernel(std::size_t module, CompiledKernel kernel) {
 
 void Host::check_launch(const launch::Launch& l, const ir::Function& f) const {
   if (l.parameters.size() != f.parameters.size()) {
-    file_.fail(l.where, "kernel '" + f.name + "' has " + std::to_string(f.parameters.size()) + " parameters, launch '" +
-                            l.name + "' gives " + std::to_string(l.parameters.size()));
+    const std::string count = f.parameters.empty() ? "no" : std::to_string(f.parameters.size());
+    file_.fail(l.where, "kernel '" + f.name + "' has " + count +
+                            (f.parameters.size() == 1 ? " parameter" : " parameters") + ", launch '" + l.name +
+                            "' gives " + std::to_string(l.parameters.size()) +
+                            (f.parameters.empty() ? "" : "; expected " + parameter_list(f)));
   }
   for (std::size_t i = 0; i < l.parameters.size(); ++i) {
     const Parameter& p = l.parameters[i];

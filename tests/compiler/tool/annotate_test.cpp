@@ -361,7 +361,9 @@ TEST_CASE("mistakes between launch file and kernel, word for word") {
   CHECK(error_of(o) == o.launch + ":2:9: error: '" + ptx +
                            "' has no entry 'sxpy'; it has saxpy, count, refused; did you mean 'saxpy'?");
   folder.write("l.toml", "ptx = \"k.ptx\"\nentry = \"saxpy\"\ngrid = [1]\nblock = [1]\n");
-  CHECK(error_of(o) == o.launch + ":1:1: error: kernel 'saxpy' has 4 parameters, launch 'saxpy' gives 0");
+  CHECK(error_of(o) == o.launch +
+                           ":1:1: error: kernel 'saxpy' has 4 parameters, launch 'saxpy' gives 0; expected "
+                           "param 0: .u64 x, param 1: .u64 y, param 2: .f32 a, param 3: .u32 n");
   std::string text = saxpy_launch();
   text.replace(text.find("type = \"u32\""), 12, "type = \"u64\"");
   folder.write("l.toml", text);
@@ -433,6 +435,22 @@ TEST_CASE("exit statuses of the program") {
   CHECK(program("--launch " + launch + " --out /nonexistent/k.rgt", out) == 2);
   CHECK(program("--help", out) == 0);
   CHECK(folder.read("out.txt").find("--dump-buffer NAME=FILE") != std::string::npos);
+}
+
+TEST_CASE("a launch with other parameters than the kernel's lists those of the kernel") {
+  const Folder folder;
+  const std::string head = ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k(";
+  tool::AnnotateOptions o;
+  o.launch = folder.write("l.toml", "ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [1]\nblock = [1]\n[[param]]\nbuffer = 4\n");
+  const std::string begin = o.launch + ":1:1: error: kernel 'k' has ";
+  folder.write("k.ptx", head + ")\n{ ret; }\n");
+  CHECK(error_of(o) == begin + "no parameters, launch 'k' gives 1");
+  folder.write("k.ptx", head + ".param .align 8 .b8 s[24], .param .f64 x)\n{ ret; }\n");
+  CHECK(error_of(o) == begin + "2 parameters, launch 'k' gives 1; expected param 0: .b8 s[24], param 1: .f64 x");
+  std::string many;
+  for (int i = 0; i < 40; ++i) many += (i == 0 ? ".param .u8 p" : ", .param .u8 p") + std::to_string(i);
+  folder.write("k.ptx", head + many + ")\n{ ret; }\n");
+  CHECK_THAT(error_of(o), Catch::Matchers::EndsWith(", param 31: .u8 p31, ..."));
 }
 
 TEST_CASE("source in place of PTX is called by its language") {

@@ -353,6 +353,8 @@ struct Parameter {
   std::uint32_t offset = 0;
   std::uint32_t bytes = 0;
   std::uint32_t alignment = 1;
+  Type type = Type::none;  ///< as declared; of a structure b8, mostly
+  bool is_array = false;
 };
 
 /// What a kernel was compiled for: PTX's performance directives. 0: not there.
