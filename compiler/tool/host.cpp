@@ -43,6 +43,17 @@ std::string parameter_list(const ir::Function& f) {
   return text + (f.parameters.size() > most ? ", ..." : "");
 }
 
+/// Whether a number of the launch is an integer and the parameter a float, or the other way round. Types of bits go
+/// with all, and PTX has no float of 16 bits for parameters.
+bool differs_in_kind(const Parameter& given, const ir::Parameter& declared) {
+  const bool is_number =
+      given.kind == Parameter::Kind::counter || (given.kind == Parameter::Kind::scalar && given.bits.size() == 1);
+  if (!is_number || declared.is_array || given.bytes < 4) return false;
+  const auto is_bits = [](ir::Type t) { return ir::to_string(t)[0] == 'b'; };
+  if (is_bits(given.type) || is_bits(declared.type)) return false;
+  return ir::is_float(given.type) != ir::is_float(declared.type);
+}
+
 std::uint64_t volume(const std::array<std::uint32_t, 3>& v) { return std::uint64_t{v[0]} * v[1] * v[2]; }
 
 std::vector<emulator::ModuleImage> make_images(const std::vector<ir::Module>& modules, emulator::DeviceMemory& memory) {
@@ -107,7 +118,11 @@ void Host::add_kernel(std::size_t module, CompiledKernel kernel) {
   const KernelName name{module, kernel.function->name};
   const emulator::ModuleImage& image = images_[module];
   for (const launch::Launch& l : file_.launches) {
-    if (kernel_name(l) == name) check_launch(l, *kernel.function);
+    if (kernel_name(l) != name) continue;
+    std::vector<std::string> warnings = check_launch(l, *kernel.function);
+    if (result_.entries.empty()) continue;
+    std::vector<std::string>& all = result_.entries.back().warnings;
+    all.insert(all.end(), warnings.begin(), warnings.end());
   }
   emulator::EmulatorOptions options;
   options.warp_size = options_.warp_size;
@@ -133,7 +148,8 @@ void Host::add_kernel(std::size_t module, CompiledKernel kernel) {
   kernels_.emplace(name, std::move(ready));
 }
 
-void Host::check_launch(const launch::Launch& l, const ir::Function& f) const {
+std::vector<std::string> Host::check_launch(const launch::Launch& l, const ir::Function& f) const {
+  std::vector<std::string> warnings;
   if (l.parameters.size() != f.parameters.size()) {
     const std::string count = f.parameters.empty() ? "no" : std::to_string(f.parameters.size());
     file_.fail(l.where, "kernel '" + f.name + "' has " + count +
@@ -149,6 +165,13 @@ void Host::check_launch(const launch::Launch& l, const ir::Function& f) const {
       file_.fail(p.where, "parameter " + std::to_string(i) + " ('" + f.parameters[i].name + "') of kernel '" + f.name +
                               "' has " + std::to_string(f.parameters[i].bytes) + " bytes, the launch gives " +
                               std::to_string(p.bytes));
+    }
+    if (differs_in_kind(p, f.parameters[i])) {
+      const std::string declared = ir::to_string(f.parameters[i].type), given = ir::to_string(p.type);
+      warnings.push_back(file_.file + ":" + std::to_string(p.where.line) + ":" + std::to_string(p.where.column) +
+                         ": warning: parameter " + std::to_string(i) + " ('" + f.parameters[i].name + "') of kernel '" +
+                         f.name + "' is ." + declared + ", the launch gives " + given + "; expected type = \"" +
+                         declared + "\", or \"b" + std::to_string(8 * p.bytes) + "\" for the bits as they are");
     }
   }
   const ir::LaunchBounds& b = f.bounds;
@@ -166,6 +189,7 @@ void Host::check_launch(const launch::Launch& l, const ir::Function& f) const {
     file_.fail(l.where, "kernel '" + f.name + "' needs " + std::to_string(shared) +
                             " bytes of shared memory, expected at most " + std::to_string(launch::max_shared_bytes));
   }
+  return warnings;
 }
 
 std::uint64_t Host::allocate(const launch::Buffer& buffer) {

@@ -60,7 +60,8 @@ class Host : launch::Device {
   void read_variable(const launch::Global& global, std::uint64_t offset, void* to, std::size_t bytes) const override;
   void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes) override { memory_.copy(to, from, bytes); }
   void launch(const launch::Launch& launch, const launch::ParameterBytes& parameters) override;
-  void check_launch(const launch::Launch& launch, const ir::Function& f) const;
+  /// Returns warnings.
+  std::vector<std::string> check_launch(const launch::Launch& launch, const ir::Function& f) const;
   std::optional<std::size_t> find_buffer(const std::string& name) const;
   /// The module that has the variable.
   const emulator::ModuleImage& image_of(const launch::Global& global) const;

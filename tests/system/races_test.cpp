@@ -75,6 +75,7 @@ TEST_CASE("the kernels have no races, whatever orders the lanes of a warp") {
       CAPTURE(p.ptx);
       if (!result.races.empty()) FAIL(result.races[0].message);
       CHECK_FALSE(result.launches.empty());
+      for (const auto& e : result.entries) CHECK(e.warnings == std::vector<std::string>{});
     }
   }
 }

@@ -453,6 +453,43 @@ TEST_CASE("a launch with other parameters than the kernel's lists those of the k
   CHECK_THAT(error_of(o), Catch::Matchers::EndsWith(", param 31: .u8 p31, ..."));
 }
 
+TEST_CASE("a number of another kind than the parameter's is a warning") {
+  const Folder folder;
+  tool::AnnotateOptions o;
+  o.launch = folder.file("l.toml");
+  const auto warnings = [&](const std::string& declared, const std::string& given) {
+    folder.write("k.ptx", ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 a, .param " +
+                              declared + ")\n{ ret; }\n");
+    folder.write(
+        "l.toml",
+        "ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [1]\nblock = [1]\n[[param]]\nbuffer = 4\n[[param]]\n" + given + "\n");
+    return tool::annotate(o).entries.at(0).warnings;
+  };
+  using Warnings = std::vector<std::string>;
+  CHECK(warnings(".u32 n", "scalar = 1.0\ntype = \"f32\"") ==
+        Warnings{o.launch +
+                 ":7:1: warning: parameter 1 ('n') of kernel 'k' is .u32, the launch gives f32; expected type "
+                 "= \"u32\", or \"b32\" for the bits as they are"});
+  CHECK(warnings(".f64 x", "scalar = 1\ntype = \"s64\"") ==
+        Warnings{o.launch +
+                 ":7:1: warning: parameter 1 ('x') of kernel 'k' is .f64, the launch gives s64; expected type "
+                 "= \"f64\", or \"b64\" for the bits as they are"});
+  for (const auto& [declared, given] :
+       std::vector<std::pair<std::string, std::string>>{{".u32 n", "scalar = -1\ntype = \"s32\""},
+                                                        {".s32 n", "scalar = 1\ntype = \"u32\""},
+                                                        {".u32 n", "scalar = 1\ntype = \"b32\""},
+                                                        {".f32 x", "scalar = 1.0\ntype = \"f32\""},
+                                                        {".f32 x", "scalar = \"0x3f800000\"\ntype = \"b32\""},
+                                                        {".b32 x", "scalar = 1.0\ntype = \"f32\""},
+                                                        {".b64 x", "scalar = 1\ntype = \"s64\""},
+                                                        {".u16 h", "scalar = 1.0\ntype = \"f16\""},
+                                                        {".align 4 .b8 s[4]", "scalar = 1.0\ntype = \"f32\""},
+                                                        {".align 8 .b8 s[8]", "scalar = [1.0, 2.0]\ntype = \"f32\""}}) {
+    CAPTURE(declared, given);
+    CHECK(warnings(declared, given).empty());
+  }
+}
+
 TEST_CASE("source in place of PTX is called by its language") {
   const Folder folder;
   tool::AnnotateOptions o;
