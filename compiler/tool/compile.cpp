@@ -139,6 +139,7 @@ EntryReport report_of(CompiledKernel& kernel) {
   for (std::size_t p = 0; p < kernel.passes.size(); ++p) {
     r.passes.push_back(kernel.passes[p]->summary(kernel.trace_kernel));
     r.passes.back().name = kernel.passes[p]->name();
+    r.passes.back().is_default = kernel.passes[p]->by_default();
     r.passes.back().left_out = kernel.left_out[p];
   }
   const std::vector<std::uint32_t> live = live_registers(kernel);

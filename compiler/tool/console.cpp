@@ -84,18 +84,20 @@ void print_warnings(const CodeResult& r) {
 
 void print_summary(std::FILE* out, const AnnotateOptions& o, const CodeResult& r) {
   for (const auto& e : r.entries) {
-    const std::string bytes = e.spills == 0 ? "" : " to " + std::to_string(e.spill_bytes) + " bytes of local memory";
     if (e.registers > e.registers_needed) {
       std::fprintf(out, "%s: %u registers are stated, %u needed\n", e.name.c_str(), e.registers, e.registers_needed);
     }
     const std::string bound = e.register_budget == o.max_registers
                                   ? ""
                                   : " of at most " + std::to_string(e.register_budget) + " (" + e.budget_set_by + ")";
-    std::fprintf(out, "%s: %u registers%s, %u spilled%s, %llu instructions in %llu blocks", e.name.c_str(), e.registers,
-                 bound.c_str(), e.spills, bytes.c_str(), static_cast<unsigned long long>(e.instructions),
-                 static_cast<unsigned long long>(e.blocks));
+    std::fprintf(out, "%s: %u register%s a thread%s", e.name.c_str(), e.registers, e.registers == 1 ? "" : "s",
+                 bound.c_str());
+    if (e.spills != 0) std::fprintf(out, ", %u spilled to %u bytes of local memory", e.spills, e.spill_bytes);
+    std::fprintf(out, ", %llu instruction%s", static_cast<unsigned long long>(e.instructions),
+                 e.instructions == 1 ? "" : "s");
     for (const passes::PassSummary& pass : e.passes) {
-      if (!pass.text.empty() && pass.left_out.empty()) std::fprintf(out, ", %s", pass.text.c_str());
+      const bool is_asked_for = !pass.is_default || (o.annotations && o.annotations->count(pass.name) != 0);
+      if (is_asked_for && !pass.text.empty() && pass.left_out.empty()) std::fprintf(out, ", %s", pass.text.c_str());
     }
     std::fputc('\n', out);
     for (const passes::PassSummary& pass : e.passes) {

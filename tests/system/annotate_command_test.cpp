@@ -145,7 +145,7 @@ TEST_CASE(
   CHECK_FALSE(folder.has("k.rgt"));
 }
 
-TEST_CASE("regatta-annotate: a word where nothing is written") {
+TEST_CASE("regatta-annotate: a line for each kernel, and a word where nothing is written") {
   const Folder folder;
   folder.write(
       "k.ptx",
@@ -162,7 +162,10 @@ TEST_CASE("regatta-annotate: a word where nothing is written") {
     return r.out;
   };
   const std::string quiet = says({});
+  CHECK(quiet.rfind("k: 2 registers a thread, 3 instructions\n1 launch, ", 0) == 0);
   CHECK(quiet.find(none) == quiet.size() - none.size());
+  CHECK(says({"--annotations", "regions"}).rfind("k: 2 registers a thread, 3 instructions, 1 regions told by ", 0) ==
+        0);
   for (const std::vector<std::string>& more :
        std::vector<std::vector<std::string>>{{"--out", "k.rgt"},
                                              {"--report", "r.json"},

@@ -93,13 +93,15 @@ TEST_CASE("a pass from outside is in the trace, the report, the listing and the 
     std::uint64_t sum = 0;
     for (const trace::StaticInstruction& i : kernel.instructions) sum += std::min<unsigned>(i.source_count, limit);
     const std::string total = std::to_string(sum);
-    CHECK_THAT(r.out, Contains(" strands, " + total + " toy registers\n"));
+    CHECK_THAT(r.out, !Contains("toy registers"));
     const auto report = nlohmann::json::parse(folder.read("k.json"));
     CHECK(report["entries"][0]["toy"] == nlohmann::json{{"registers", sum}, {"limit", limit}});
     CHECK(report["entries"][0]["regions"] > 0);
     CHECK_THAT(folder.read("k.txt"), Contains("\n// toy registers: " + total + "\n") &&
                                          Contains("levels of the register hierarchy, toy registers of it\n") &&
                                          Contains("  // toy: the first instruction\n") && Contains("; toy 1\n"));
+    const ProcessResult named = annotate(folder, {"--toy-limit", std::to_string(limit), "--annotations", "toy"});
+    CHECK_THAT(named.out, Contains(" instructions, " + total + " toy registers\n"));
   }
   const ProcessResult check =
       run(REGATTA_TOY_ANNOTATE, {"--check", "--ptx", kernels + "vector_add/vector_add.sm75.ptx"});

@@ -33,10 +33,12 @@ struct TableColumn {
 struct PassSummary {
   std::vector<Figure> figures;       ///< of the JSON report; the keys are the same for every kernel
   std::vector<TableColumn> columns;  ///< likewise the headings
-  std::string text;                  ///< "7 live registers at most", for the line about the kernel; may be empty
+  /// "7 live registers at most", for the line about the kernel when the annotation was asked for; may be empty.
+  std::string text;
   // Set by the tool.
-  std::string name;      ///< of the pass
-  std::string left_out;  ///< why the kernel is without the annotation; empty: it has it
+  std::string name;         ///< of the pass
+  bool is_default = false;  ///< AnnotationPass::by_default()
+  std::string left_out;     ///< why the kernel is without the annotation; empty: it has it
 };
 
 /// One object serves one kernel. Order of calls: declare(), validate(), shared_placement() if the pass places shared
