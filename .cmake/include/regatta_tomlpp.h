@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// toml++ 3.3 without its undefined behaviour on bad input; include this instead of <toml++/toml.h>. The parts of 3.4 are
-// called .hpp.
+// toml++ 3.3 without its undefined behaviour on bad input; include this instead of <toml++/toml.h>. The parts of 3.4
+// are called .hpp.
 // - It asserts, and under NDEBUG tells clang to assume, that a key follows "[" before it has looked. The parser's own
 //   error, a few lines on, is the one to give.
 // - Its test for Unicode white space ends in "unreachable" for U+00A1 to U+0499 and U+FE60 to U+FEFE, which are none.

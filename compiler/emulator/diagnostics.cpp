@@ -21,8 +21,8 @@ std::string source_text(const ir::Function& f, const ir::Instruction& i) {
     return f.source_files[file] + ":" + std::to_string(line);
   };
   std::string inlined;
-  if (i.where.inlined_line != 0 && i.where.inlined_file < f.source_files.size()) {
-    inlined = ", inlined code of " + text(i.where.inlined_file, i.where.inlined_line);
+  if (i.where.caller_line != 0 && i.where.caller_file < f.source_files.size()) {
+    inlined = ", inlined in " + text(i.where.caller_file, i.where.caller_line);
   }
   return " (" + text(i.where.source_file, i.where.source_line) + inlined + ")";
 }

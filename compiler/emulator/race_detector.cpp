@@ -201,7 +201,6 @@ RaceDetector::Site RaceDetector::site(std::uint32_t position) const {
   const Op& op = program_.ops[position];
   const ir::Location& where = op.instruction->where;
   if (where.source_line == 0) return {0, position, op.kind};
-  if (where.inlined_line != 0) return {where.inlined_file + 1, where.inlined_line, op.kind};
   return {where.source_file + 1, where.source_line, op.kind};
 }
 

@@ -97,9 +97,9 @@ struct Variable {
 struct SourcePlace {
   std::uint32_t file = 0;  ///< index into Module::source_files
   std::uint32_t line = 0;  ///< 0: unknown
-  /// Of the inlined function in which it stands; `file` and `line` are those of the call then.
-  std::uint32_t inlined_file = 0;
-  std::uint32_t inlined_line = 0;  ///< 0: none
+  /// Of the outermost call, if it stands in an inlined function.
+  std::uint32_t caller_file = 0;
+  std::uint32_t caller_line = 0;  ///< 0: none
 };
 
 struct Statement {

@@ -390,7 +390,7 @@ void FunctionLowering::form_of(const Statement& s) {
   if (draft_.labels.size() > max_labels)
     error(s.at, "function '" + f_.name + "' has more than " + std::to_string(max_labels) + " labels and calls");
   ir::Instruction proto;
-  proto.where = {s.at.line, s.at.column, s.source.file, s.source.line, s.source.inlined_file, s.source.inlined_line};
+  proto.where = {s.at.line, s.at.column, s.source.file, s.source.line, s.source.caller_file, s.source.caller_line};
   const Form& form = match_form(s, file_, proto);
   if (flushes_subnormals(form, proto)) proto.mod.ftz = true;
   if (!s.guard.empty()) {

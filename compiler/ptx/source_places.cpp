@@ -97,12 +97,12 @@ std::vector<SourcePlace> SourcePlaces::resolve(const std::map<std::uint64_t, std
     }
     spans[n] = span;
     SourcePlace& to = resolved[n];
-    const Line& named = span.outermost.line != 0 ? span.outermost : own;
+    const Line& named = span.innermost.line != 0 ? span.innermost : own;
     to.file = named.file;
     to.line = named.line;
-    if (span.innermost.file == named.file && span.innermost.line == named.line) continue;
-    to.inlined_file = span.innermost.file;
-    to.inlined_line = span.innermost.line;
+    if (span.outermost.file == named.file && span.outermost.line == named.line) continue;
+    to.caller_file = span.outermost.file;
+    to.caller_line = span.outermost.line;
   }
   return resolved;
 }

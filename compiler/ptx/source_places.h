@@ -32,8 +32,8 @@ class SourcePlaces {
   void add_inlined(const Position& at, const Position& call);
   /// A number for the place of the last .loc.
   std::uint32_t current() const { return current_; }
-  /// The places by their numbers. The source of code is its outermost place in a file that is no toolkit header; that
-  /// is the line of the kernel, as a rule. `index` maps .file numbers to `files`.
+  /// The places by their numbers. The source of code is its innermost place in a file that is no toolkit header, as
+  /// profilers have it; its caller is the outermost one. `index` maps .file numbers to `files`.
   std::vector<SourcePlace> resolve(const std::map<std::uint64_t, std::uint32_t>& index,
                                    const std::vector<std::string>& files) const;
 

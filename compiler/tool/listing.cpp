@@ -156,8 +156,8 @@ std::string listing_of(CompiledKernel& kernel) {
       if (line.size() < 64) line.resize(64, ' ');
       line += "  // " + std::to_string(at.line);
       if (has_source) line += ", " + f.source_files[at.source_file] + ":" + std::to_string(at.source_line);
-      if (at.inlined_line != 0 && at.inlined_file < f.source_files.size()) {
-        line += ", inlined code of " + f.source_files[at.inlined_file] + ":" + std::to_string(at.inlined_line);
+      if (at.caller_line != 0 && at.caller_file < f.source_files.size()) {
+        line += ", inlined in " + f.source_files[at.caller_file] + ":" + std::to_string(at.caller_line);
       }
       text += line + notes + "\n";
     }

@@ -302,7 +302,7 @@ TEST_CASE("messages carry the source line when the PTX has it") {
         "just past the end of 'data' (128 bytes) (k.cu:42)");
 }
 
-TEST_CASE("messages name the line of the kernel that calls an inlined function") {
+TEST_CASE("messages name the line of an inlined function, and that of the kernel which calls it") {
   const auto message = [](const std::string& locations) {
     const std::string error = error_of(
         ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 data)\n{\n"
@@ -314,6 +314,5 @@ TEST_CASE("messages name the line of the kernel that calls an inlined function")
   };
   CHECK(message(".loc 2 112 3, function_name $L__info_string0, inlined_at 1 42 3\n") == "(k.cu:42)");
   CHECK(message(".loc 1 7 3, function_name $L__info_string0, inlined_at 1 42 3\n"
-                ".loc 2 112 3, function_name $L__info_string1, inlined_at 1 7 3\n") ==
-        "(k.cu:42, inlined code of k.cu:7)");
+                ".loc 2 112 3, function_name $L__info_string1, inlined_at 1 7 3\n") == "(k.cu:7, inlined in k.cu:42)");
 }

@@ -74,7 +74,7 @@ TEST_CASE("atomics, shuffles and functions of nvcc's headers have lines of the s
         if (at.source_line == 0) continue;
         INFO(e.name << ", line " << at.line);
         CHECK(e.function.source_files.at(at.source_file) == "mix.cu");
-        if (at.inlined_line != 0) CHECK(e.function.source_files.at(at.inlined_file) == "mix.cu");
+        if (at.caller_line != 0) CHECK(e.function.source_files.at(at.caller_file) == "mix.cu");
         ++places;
       }
   }

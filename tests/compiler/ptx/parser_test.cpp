@@ -101,7 +101,7 @@ TEST_CASE("debug sections, files and source lines") {
   CHECK(b[1].source.line == 20);
 }
 
-/// The places of the instructions of a kernel, "k.cu:9" or "k.cu:9 k.h:3", the place in an inlined function last.
+/// The places of the instructions of a kernel, "k.cu:9" or "k.h:3 k.cu:9", the outermost call last.
 std::vector<std::string> places(const std::string& body, const std::string& files) {
   const ptx::Module m = parse(".entry k() {\n" + body + "}\n" + files);
   std::vector<std::string> found;
@@ -110,12 +110,12 @@ std::vector<std::string> places(const std::string& body, const std::string& file
     const auto text = [&](std::uint32_t file, std::uint32_t line) {
       return line == 0 ? "" : m.source_files.at(file) + ":" + std::to_string(line);
     };
-    found.push_back(text(p.file, p.line) + (p.inlined_line == 0 ? "" : " " + text(p.inlined_file, p.inlined_line)));
+    found.push_back(text(p.file, p.line) + (p.caller_line == 0 ? "" : " " + text(p.caller_file, p.caller_line)));
   }
   return found;
 }
 
-TEST_CASE("code of an inlined function has the line of the kernel that calls it") {
+TEST_CASE("code of an inlined function has its own line, and that of the kernel which calls it") {
   const std::string files =
       ".file 1 \"k.cu\"\n.file 2 \"/opt/cuda/bin/../targets/x86_64-linux/include/device_atomic_functions.hpp\"\n"
       ".file 3 \"k.h\"\n";
@@ -126,7 +126,7 @@ TEST_CASE("code of an inlined function has the line of the kernel that calls it"
           Places{"k.cu:7", "k.cu:8"});
   }
   SECTION("a function of the user's keeps its own line beside it") {
-    CHECK(places(".loc 3 4 3, function_name f, inlined_at 1 7 5\nret;\n", files) == Places{"k.cu:7 k.h:4"});
+    CHECK(places(".loc 3 4 3, function_name f, inlined_at 1 7 5\nret;\n", files) == Places{"k.h:4 k.cu:7"});
   }
   SECTION("as nvcc nests it: each call in front of what it calls") {
     const auto chain = [](const std::string& line) {
@@ -134,19 +134,21 @@ TEST_CASE("code of an inlined function has the line of the kernel that calls it"
              " 3\n.loc 3 5 3, function_name g, inlined_at 3 9 3\n"
              ".loc 2 112 3, function_name h, inlined_at 3 5 3\nret;\n";
     };
-    CHECK(places(chain("15") + chain("16"), files) == Places{"k.cu:15 k.h:5", "k.cu:16 k.h:5"});
+    CHECK(places(chain("15") + chain("16"), files) == Places{"k.h:5 k.cu:15", "k.h:5 k.cu:16"});
   }
   SECTION("the calls of another function are forgotten") {
     const ptx::Module m = parse(
         ".entry a() {\n.loc 1 9 3, function_name f, inlined_at 1 15 3\nret; }\n"
         ".entry b() {\n.loc 1 5 3, function_name g, inlined_at 1 9 3\nret; }\n.file 1 \"k.cu\"\n");
-    CHECK(m.functions.at(0).body.at(0).source.line == 15);
-    CHECK(m.functions.at(1).body.at(0).source.line == 9);
+    CHECK(m.functions.at(0).body.at(0).source.line == 9);
+    CHECK(m.functions.at(0).body.at(0).source.caller_line == 15);
+    CHECK(m.functions.at(1).body.at(0).source.line == 5);
+    CHECK(m.functions.at(1).body.at(0).source.caller_line == 9);
   }
   SECTION("a function that is inlined into itself") {
     CHECK(places(".loc 1 9 3, function_name f, inlined_at 1 15 3\nret;\n"
                  ".loc 1 9 3, function_name f, inlined_at 1 9 3\nret;\n",
-                 files) == Places{"k.cu:15 k.cu:9", "k.cu:15 k.cu:9"});
+                 files) == Places{"k.cu:9 k.cu:15", "k.cu:9 k.cu:15"});
     CHECK(places(".loc 1 9 3, function_name f, inlined_at 1 9 3\nret;\n", files) == Places{"k.cu:9"});
   }
   SECTION("a kernel of the toolkit that calls a function of the user's") {

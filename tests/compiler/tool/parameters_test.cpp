@@ -174,7 +174,7 @@ TEST_CASE("a listing, word for word") {
       "k.ptx",
       ".version 9.0\n.target sm_75\n.address_size 64\n.file 1 \"/nowhere/k.cu\"\n"
       ".visible .entry k(.param .u64 a)\n{\n.reg .b32 %r<3>; .reg .b64 %d<3>; .reg .pred %p1;\n"
-      ".loc 1 1 1, function_name f, inlined_at 1 2 1\nmov.u32 %r1, %ctaid.x;\nLOOP:\n.loc 1 3 1\nadd.u32 %r1, %r1, 1;\n"
+      ".loc 1 2 1, function_name f, inlined_at 1 1 1\nmov.u32 %r1, %ctaid.x;\nLOOP:\n.loc 1 3 1\nadd.u32 %r1, %r1, 1;\n"
       "setp.lt.u32 %p1, %r1, 10;\n@%p1 bra LOOP;\n.loc 1 4 1\nld.param.u64 %d1, [a];\n"
       "st.global.u32 [%d1], %r1;\nret;\n}\n");
   o.listing = folder.file("k.txt");
@@ -197,7 +197,7 @@ TEST_CASE("a listing, word for word") {
   CHECK(has("// 3 regions for the scheme regless, told by 3 instruction words\n"));
   CHECK(has("  // region 0: instructions 0 to 0, holds 1, lines per bank "));
   CHECK(has("\n  //   inputs -; outputs R"));
-  CHECK(has("// 9, /nowhere/k.cu:2, inlined code of /nowhere/k.cu:1; evict R"));
+  CHECK(has("// 9, /nowhere/k.cu:2, inlined in /nowhere/k.cu:1; evict R"));
   CHECK(has("\n  //   preload R"));
   CHECK(has("\n  //   last preload R"));
   CHECK(has("              ; int i = blockIdx.x;\n     0    1  mov.u32 R"));

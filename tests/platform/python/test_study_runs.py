@@ -264,7 +264,7 @@ class RunsTest(FolderTest):
         self.write(TRACE + f"[knobs]\nk.a = {many}\n")
         with mock.patch("subprocess.run", wraps=subprocess.run) as asked:
             self.study("run", "--dry-run", status=2)
-        self.assertLessEqual(asked.call_count, 3)
+        self.assertLessEqual(asked.call_count, 5)  # however many values there are
         self.write(TRACE + "[knobs]\nk.a = [1, 2]\n")
         self.assertEqual(self.study("run", "--dry-run").stdout, "run 1: a baseline gtx980 k.a=1\nrun 2: a baseline gtx980 k.a=2\n2 of 2 runs to make\n")
         self.assertFalse(self.results.exists())

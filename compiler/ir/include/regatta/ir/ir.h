@@ -277,14 +277,15 @@ struct Operand {
 };
 
 /// Where an instruction came from. PTX position is 1-based; source_line 0 means no .loc was seen. Code of an inlined
-/// function has the line that calls it as its source, and its own one as well where that is in a file of the user.
+/// function has its own line, and the line of the kernel that calls it as well; code of a header of the toolkit has the
+/// line that calls it as its own.
 struct Location {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   std::uint32_t source_file = 0;  ///< index into Function::source_files
   std::uint32_t source_line = 0;
-  std::uint32_t inlined_file = 0;  ///< likewise
-  std::uint32_t inlined_line = 0;  ///< 0: not of an inlined function, or of one in a header of the toolkit
+  std::uint32_t caller_file = 0;  ///< likewise
+  std::uint32_t caller_line = 0;  ///< in the kernel; 0: the line is of the kernel itself
 };
 
 /// One instruction.

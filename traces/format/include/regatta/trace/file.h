@@ -53,8 +53,8 @@ class Writer {
   std::uint32_t add_kernel(const Kernel& kernel);
   /// Opens a launch; its CTAs follow. cta_count, the instruction counts and the signature are filled in by the writer.
   std::uint32_t begin_launch(const Launch& launch);
-  /// Adds a CTA of the open launch: first_cta, then ascending without a gap. It is compressed and written on a thread of
-  /// the writer, at most 32 MiB or one CTA behind; if that fails, a later call throws.
+  /// Adds a CTA of the open launch: first_cta, then ascending without a gap. It is compressed and written on a thread
+  /// of the writer, at most 32 MiB or one CTA behind. If that fails, a later call throws.
   void add_cta(Cta&& cta);
   void add_cta(const Cta& cta);
   /// Writes the index and gives the file its final name.
