@@ -35,7 +35,13 @@ def fail(status, message):
     sys.stderr.write(me + ": " + message + "\\n")
     sys.exit(status)
 def note(what):
-    with open({calls!r}, "a") as f: f.write(what + " " + " ".join(sys.argv[1:]) + "\\n")
+    # mine: how many notes of the kind there are with this one, whatever others note meanwhile.
+    global mine
+    with open({calls!r}, "ab") as f:
+        f.write((what + " " + " ".join(sys.argv[1:]) + "\\n").encode())
+        f.flush()
+        end = f.tell()
+    with open({calls!r}, "rb") as f: mine = sum(line.startswith(what.encode()) for line in f.read(end).splitlines())
 def noted(what):
     with open({calls!r}) as f: return sum(line.startswith(what) for line in f)
 def wait(is_so):

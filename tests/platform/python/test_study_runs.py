@@ -131,7 +131,7 @@ class RunsTest(FolderTest):
 
     def kill(self, number, least):
         """A study at whose end so many runs have begun, of which two wait for ever."""
-        fake_study.during(self.bin, "regatta-sim", f'if noted("simulate") > {least - 2}: wait(lambda: False)')
+        fake_study.during(self.bin, "regatta-sim", f"if mine > {least - 2}: wait(lambda: False)")
         process = self.start("--jobs", "2")
         fake_study.wait_for(lambda: self.made() == least, "runs under way")
         process.send_signal(number)
