@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frame_writer.h"
 
-#include <signal.h>
-
+#include <csignal>
 #include <cstring>
 #include <utility>
 
