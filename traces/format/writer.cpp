@@ -11,6 +11,8 @@ namespace regatta::trace {
 struct Writer::Impl {
   Impl(const std::string& path, SectionRegistry known) : file(path), sections(std::move(known)) {}
 
+  /// Messages in its lists stay where they are while lists grow. It outlives the thread of `file`, which fills them.
+  proto::Index index;
   FrameWriter file;
   const SectionRegistry sections;
   bool finished = false;
@@ -18,7 +20,6 @@ struct Writer::Impl {
   std::vector<Kernel> kernels;
   std::vector<Launch> launches;
   SignatureBuilder signature;         ///< of the open launch
-  proto::Index index;                 ///< messages in its lists stay where they are while lists grow
   proto::Variant* variant = nullptr;  ///< the open one; nullptr: the index's own
 
   /// If the caller's data cannot be in a trace, that is an error of the program, not of the user.
