@@ -34,26 +34,23 @@ platform, for CMake's find_package(regatta): for blocks of one's own.")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "regatta (= ${PROJECT_VERSION}), libsystemc-dev, libspdlog-dev, libfmt-dev, libprotobuf-dev, libboost-program-options-dev, libzstd-dev, libxxhash-dev, nlohmann-json3-dev, pkg-config")
 set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "cmake, g++")
 
-# What Debian's policy asks every package for.
-foreach(package tools dev)
-  string(REPLACE "tools" "regatta" name "${package}")
-  string(REPLACE "dev" "regatta-dev" name "${name}")
-  install(FILES ${CMAKE_CURRENT_LIST_DIR}/package/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} COMPONENT ${package})
-endforeach()
-install(FILES README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/regatta COMPONENT tools)
-# Debian's own form of a change log, which has nothing to say beside ours.
+# What Debian's policy asks every package for: its licence, and a change log in Debian's own form, which has nothing to say beside
+# ours.
 file(STRINGS CHANGELOG.md release REGEX "^## .${PROJECT_VERSION}. - ")
 string(REGEX MATCH "[0-9]+-[0-9]+-[0-9]+$" day "${release}")
 execute_process(COMMAND date -u -R -d "${day}" OUTPUT_VARIABLE day OUTPUT_STRIP_TRAILING_WHITESPACE)
-foreach(name regatta regatta-dev)
+foreach(component tools dev)
+  string(TOUPPER ${component} COMPONENT)
+  set(name ${CPACK_DEBIAN_${COMPONENT}_PACKAGE_NAME})
   file(WRITE ${CMAKE_BINARY_DIR}/changelog/${name}/changelog "${name} (${PROJECT_VERSION}) stable; urgency=medium
 
   * /usr/share/doc/regatta/CHANGELOG.md says what is new.
 
  -- ${CPACK_PACKAGE_CONTACT}  ${day}
 ")
+  install(FILES ${CMAKE_CURRENT_LIST_DIR}/package/copyright ${CMAKE_BINARY_DIR}/changelog/${name}/changelog
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} COMPONENT ${component})
 endforeach()
-install(FILES ${CMAKE_BINARY_DIR}/changelog/regatta/changelog DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/regatta COMPONENT tools)
-install(FILES ${CMAKE_BINARY_DIR}/changelog/regatta-dev/changelog DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/regatta-dev COMPONENT dev)
+install(FILES README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/regatta COMPONENT tools)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/package/compress.cmake)
 include(CPack)
