@@ -3,8 +3,8 @@
 
 #include <cassert>
 #include <cstddef>
-#include <memory>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
 namespace regatta::models {
@@ -30,7 +30,8 @@ class InPlaceArray {
     new (items_ + size_) T(std::forward<Arguments>(arguments)...);
     ++size_;
   }
-  std::size_t size() const { return size_; }
+  /// Throws std::out_of_range.
+  T& at(std::size_t i) { return i < size_ ? items_[i] : throw std::out_of_range("InPlaceArray::at"); }
   T& operator[](std::size_t i) { return items_[i]; }
   const T& operator[](std::size_t i) const { return items_[i]; }
   T* begin() { return items_; }

@@ -60,7 +60,7 @@ class OsuShard final : public sc_core::sc_module,
   }
 
   void connect_below(BackingStore& below) { below_ = &below; }
-  OsuBank& bank_module(unsigned bank) { return banks_[bank].module; }
+  OsuBank& bank_module(unsigned bank) { return banks_.at(bank).module; }
   void kernel_started(unsigned registers_per_warp);
   void warp_started(protocol::WarpSlot warp);
   void warp_finished(protocol::WarpSlot warp);
