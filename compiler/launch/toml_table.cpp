@@ -33,7 +33,7 @@ void TomlTable::fail_missing(const char* key, const std::string& what) const {
     if (std::find(known_.begin(), known_.end(), name) != known_.end() || base::nearest(name, {key}).empty()) continue;
     const auto begin = other.source().begin;
     file_.fail({static_cast<std::uint32_t>(begin.line), static_cast<std::uint32_t>(begin.column)},
-               "unknown key '" + name + "' in " + what_ + "; did you mean '" + key + "'?");
+               "unknown key '" + name + "' in " + what_ + base::did_you_mean({key}));
   }
   fail(what);
 }

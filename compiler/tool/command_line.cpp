@@ -314,7 +314,7 @@ po::variables_map parse(int argc, char** argv, const po::options_description& op
     name.erase(0, name.find_first_not_of('-'));
     const std::string near = base::nearest(name, names_of(options));
     throw InputError("error: unknown option '" + e.get_option_name() + "'" +
-                     (near.empty() ? " (--help shows the options)" : "; did you mean '--" + near + "'?"));
+                     (near.empty() ? " (--help shows the options)" : base::did_you_mean({"--" + near})));
   } catch (const po::invalid_option_value& e) {
     throw InputError(std::string("error: ") + e.what() + ", expected a whole number");
   } catch (const po::error& e) {

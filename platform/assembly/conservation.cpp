@@ -102,10 +102,8 @@ std::vector<ConservationLaws::Term> ConservationLaws::find(const std::string& wh
       for (const support::StatGroup& group : groups_) {
         for (const support::Stat& stat : group.stats()) known.push_back(group.path() + "." + stat.name);
       }
-      const std::string nearest = base::nearest(query.text(), known);
       throw std::logic_error("the conservation law '" + what + "' names '" + query.text() +
-                             "', which no module counts" +
-                             (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+                             "', which no module counts" + base::suggestion(query.text(), known));
     }
     for (support::StatTerm& stat : found) terms.push_back(Term{std::move(stat)});
   }

@@ -68,11 +68,8 @@ support::EnergyTable load_table(const std::string& name, std::string& file, std:
     file = name;
     if (files != nullptr) files->push_back(name);
   } else {
-    std::string known;
-    for (const std::string& n : energy_table_names()) known += (known.empty() ? "" : ", ") + n;
-    const std::string nearest = base::nearest(name, energy_table_names());
     throw support::ConfigError(said_by + ": unknown table '" + name + "'" +
-                               (nearest.empty() ? "." : "; did you mean '" + nearest + "'?") + " Known: " + known +
+                               base::suggestion_and_known(name, energy_table_names()) +
                                ", or the path of a .toml file");
   }
   return support::EnergyTable::parse(text, file, [&](const std::string& base) {

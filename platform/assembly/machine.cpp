@@ -65,12 +65,8 @@ std::string machine_text(const std::string& name, std::string& file, const std::
       throw support::ConfigError(said_by + ": " + e.what());
     }
   }
-  std::string known;
-  for (const std::string& n : machine_names()) known += (known.empty() ? "" : ", ") + n;
-  const std::string nearest = base::nearest(name, machine_names());
   throw support::ConfigError(said_by + ": unknown machine '" + name + "'" +
-                             (nearest.empty() ? "." : "; did you mean '" + nearest + "'?") + " Known: " + known +
-                             ", or the path of a .toml file");
+                             base::suggestion_and_known(name, machine_names()) + ", or the path of a .toml file");
 }
 
 std::vector<std::string> load_machine(support::OptionSet& options, MachineConfig& machine, const std::string& name) {

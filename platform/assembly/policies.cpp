@@ -27,14 +27,11 @@ void insert(std::vector<Policy<Part>>& policies, Policy<Part> policy, const char
 
 template <class Part>
 const Policy<Part>& find(const std::vector<Policy<Part>>& policies, const std::string& name, const char* knob) {
-  std::string known;
   for (const Policy<Part>& p : policies) {
     if (p.name == name) return p;
-    known += (known.empty() ? "" : ", ") + p.name;
   }
-  const std::string nearest = base::nearest(name, names_of(policies));
   throw support::ConfigError(std::string("configuration: ") + knob + ": unknown policy '" + name + "'" +
-                             (nearest.empty() ? "." : "; did you mean '" + nearest + "'?") + " Known: " + known);
+                             base::suggestion_and_known(name, names_of(policies)));
 }
 
 }  // namespace

@@ -150,15 +150,11 @@ bool SchemeRegistry::is_own(const std::string& name) const {
 Scheme& SchemeRegistry::get(const std::string& name) const {
   if (name.find('+') != std::string::npos) return combine(name);
   std::vector<std::string> names;
-  std::string known;
   for (const auto& scheme : schemes_) {
     if (scheme->name() == name) return *scheme;
     names.push_back(scheme->name());
-    known += (known.empty() ? "" : ", ") + scheme->name();
   }
-  const std::string nearest = base::nearest(name, names);
-  throw support::ConfigError("--scheme: unknown scheme '" + name + "'" +
-                             (nearest.empty() ? "." : "; did you mean '" + nearest + "'?") + " Known: " + known);
+  throw support::ConfigError("--scheme: unknown scheme '" + name + "'" + base::suggestion_and_known(name, names));
 }
 
 Scheme& SchemeRegistry::combine(const std::string& name) const {

@@ -106,10 +106,10 @@ class EnergyTableReader {
     if (known.count(name) != 0) return;
     std::vector<std::string> names;
     for (const auto& entry : known) names.push_back(entry.first);
-    const std::string nearest = base::nearest(name, names);
-    if (nearest.empty()) return;
-    table.remarks_.push_back(fmt::format("{}: '{}' is a new {} that no model reads; did you mean '{}'?",
-                                         place(node.source()), name, what, nearest));
+    const std::string near = base::suggestion(name, names);
+    if (near.empty()) return;
+    table.remarks_.push_back(
+        fmt::format("{}: '{}' is a new {} that no model reads{}", place(node.source()), name, what, near));
   }
 
   void scaling(const toml::table& table, EnergyTable& into) const {
@@ -126,9 +126,8 @@ class EnergyTableReader {
       if (entry == known.end()) {
         std::vector<std::string> names;
         for (const auto& [name, value] : known) names.push_back(name);
-        const std::string nearest = base::nearest(std::string(key.str()), names);
-        refuse(node, "unknown exponent '" + std::string(key.str()) + "' in [scaling]" +
-                         (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+        const std::string name(key.str());
+        refuse(node, "unknown exponent '" + name + "' in [scaling]" + base::suggestion(name, names));
       }
       *entry->second = exponent(node, entry->first);
     }

@@ -79,4 +79,11 @@ std::string suggestion(const std::string& name, const std::vector<std::string>& 
   return near.empty() ? "" : did_you_mean({near});
 }
 
+std::string suggestion_and_known(const std::string& name, const std::vector<std::string>& known) {
+  const std::string near = suggestion(name, known);
+  std::string text = (near.empty() ? "." : near) + " Known: ";
+  for (std::size_t i = 0; i < known.size(); ++i) text += (i == 0 ? "" : ", ") + known[i];
+  return text;
+}
+
 }  // namespace regatta::base

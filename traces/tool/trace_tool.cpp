@@ -106,7 +106,7 @@ int run(int argc, char** argv, trace::SectionRegistry sections) {
     const std::string near =
         base::nearest(name, {"help", "version", "variant", "json", "program", "cta", "warp", "limit"});
     throw UsageError("unknown option '" + e.get_option_name() + "'" +
-                     (near.empty() ? "" : "; did you mean '--" + near + "'?"));
+                     (near.empty() ? "" : base::did_you_mean({"--" + near})));
   } catch (const po::error& e) {
     throw UsageError(e.what());
   }

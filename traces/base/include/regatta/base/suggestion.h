@@ -18,5 +18,7 @@ std::vector<std::string> beginning_with(const std::string& name, const std::vect
 std::string did_you_mean(const std::vector<std::string>& names);
 /// "; did you mean 'x'?" or "".
 std::string suggestion(const std::string& name, const std::vector<std::string>& known);
+/// The same, and all that are known: "; did you mean 'x'? Known: x, y" or ". Known: x, y".
+std::string suggestion_and_known(const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace regatta::base
