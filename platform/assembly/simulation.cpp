@@ -249,33 +249,6 @@ std::vector<std::string> Simulation::Impl::without_energy() const {
   return kinds;
 }
 
-/// Cycles by which a knob of `options` is longer than it may be.
-static std::uint64_t spare_cycles(const support::OptionSet& options, const std::string& knob) {
-  const support::Option* const option = options.find(knob);
-  if (option == nullptr) return 0;
-  const support::OptionValue value = option->get();
-  const std::int64_t* const cycles = std::get_if<std::int64_t>(&value);
-  return cycles != nullptr && *cycles > option->minimum ? static_cast<std::uint64_t>(*cycles - option->minimum) : 0;
-}
-
-/// The knobs of the wait that has most cycles. Of a latency, which is counted by event, those that can be saved.
-static std::string knobs_of_longest(Scheme& scheme, const Waits& waits, const std::vector<support::StatGroup>& groups) {
-  support::OptionSet options;
-  scheme.declare(options);
-  std::uint64_t most = 0;
-  std::string knobs;
-  for (const Wait& wait : waits.all()) {
-    if (wait.of == Wait::Of::residents) continue;
-    std::uint64_t cycles = support::StatSum(groups, {wait.statistic}).total();
-    if (wait.is_latency) cycles *= spare_cycles(options, wait.knobs.front());
-    if (cycles <= most) continue;
-    most = cycles;
-    knobs.clear();
-    for (const std::string& knob : wait.knobs) knobs += (knobs.empty() ? "" : ", ") + knob;
-  }
-  return knobs;
-}
-
 /// What the SMs saw of the causes of their cycles, summed.
 WhyFacts Simulation::Impl::why_facts() const {
   WhyFacts facts;
@@ -527,7 +500,9 @@ SimulationResult Simulation::run() {
   result.waits = waits.of(groups);
   m.scheme.report(result.scheme_report);
   WhyFacts facts = m.why_facts();
-  facts.knobs = knobs_of_longest(m.scheme, result.waits, groups);
+  support::OptionSet knobs;
+  m.scheme.declare(knobs);
+  facts.knobs = result.waits.knobs_of_longest(groups, knobs);
   result.why = why(result, facts, m.machine, *m.trace);
   result.cause_samples = std::move(facts.samples);
   if (result.ending == Ending::completed) {

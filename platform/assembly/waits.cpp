@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <variant>
 
 namespace regatta::assembly {
 
@@ -21,6 +22,15 @@ const char* to_string(Wait::Of of) {
       return "residents";
   }
   return "";
+}
+
+/// Cycles by which a knob is longer than it may be.
+std::uint64_t spare_cycles(const support::OptionSet& options, const std::string& knob) {
+  const support::Option* const option = options.find(knob);
+  if (option == nullptr) return 0;
+  const support::OptionValue value = option->get();
+  const std::int64_t* const cycles = std::get_if<std::int64_t>(&value);
+  return cycles != nullptr && *cycles > option->minimum ? static_cast<std::uint64_t>(*cycles - option->minimum) : 0;
 }
 
 }  // namespace
@@ -63,6 +73,22 @@ std::vector<std::string> Waits::knobs_of(const std::string& path, const std::str
     for (const std::string& knob : w.knobs) {
       if (std::find(knobs.begin(), knobs.end(), knob) == knobs.end()) knobs.push_back(knob);
     }
+  }
+  return knobs;
+}
+
+std::string Waits::knobs_of_longest(const std::vector<support::StatGroup>& groups,
+                                    const support::OptionSet& options) const {
+  std::uint64_t most = 0;
+  std::string knobs;
+  for (const Wait& wait : waits_) {
+    if (wait.of == Wait::Of::residents) continue;
+    std::uint64_t cycles = support::StatSum(groups, {wait.statistic}).total();
+    if (wait.is_latency) cycles *= spare_cycles(options, wait.knobs.front());
+    if (cycles <= most) continue;
+    most = cycles;
+    knobs.clear();
+    for (const std::string& knob : wait.knobs) knobs += (knobs.empty() ? "" : ", ") + knob;
   }
   return knobs;
 }

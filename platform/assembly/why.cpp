@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "why.h"
 
+#include "memory_use.h"
+
 #include <regatta/baseline/occupancy.h>
 #include <regatta/support/table.h>
 
@@ -55,49 +57,6 @@ struct Group {
   }
 };
 
-/// Shares of the run's cycles in which the resources of the memory were in use.
-struct Use {
-  double dram = 0, l2 = 0, interconnect = 0, l1 = 0;
-  double banks = 0;  ///< of shared memory
-  /// Shares in which the next request waited at the L1: for an entry that fetches its line, and for a place in the
-  /// queue towards the L2.
-  double mshrs = 0, miss_queue = 0;
-  double most() const { return std::max({dram, l2, interconnect, l1}); }
-};
-
-/// A resource that would limit the run next, and the share of the cycles in which it is in use.
-struct Floor {
-  double share = 0;
-  std::string name;
-};
-
-Use use_of(const SimulationResult& r, unsigned sms, unsigned l2_banks) {
-  Use use;
-  double channels = 0;
-  const double cycles = std::max<double>(1, double(r.cycles));
-  const auto value = [](const nlohmann::ordered_json& group, const char* name) {
-    return group.contains(name) ? group.at(name).get<double>() : 0.0;
-  };
-  for (const auto& [path, group] : r.stats.items()) {
-    if (path.rfind("memory.dram_", 0) == 0) {
-      use.dram += value(group, "busy_cycles");
-      ++channels;
-    } else if (path.rfind("memory.l2_", 0) == 0) {
-      use.l2 = std::max(use.l2, value(group, "busy_cycles") / cycles / l2_banks);
-    } else if (path == "memory.interconnect") {
-      use.interconnect = std::max(value(group, "response_flits"), value(group, "request_flits")) / cycles / sms;
-    } else if (path.size() > 3 && path.compare(path.size() - 3, 3, ".l1") == 0) {
-      use.l1 += value(group, "busy_cycles") / cycles / sms;
-      use.mshrs += (value(group, "waited_mshr") + value(group, "waited_merge")) / cycles / sms;
-      use.miss_queue += value(group, "waited_miss_queue") / cycles / sms;
-    } else {
-      use.banks += value(group, "shared_passes") / cycles / sms;
-    }
-  }
-  if (channels != 0) use.dram /= cycles * channels;
-  return use;
-}
-
 /// Means of the executions of one memory instruction, and the least that their lanes need.
 struct Access {
   double lanes = 0, passes = 0, lines = 0, sectors = 0;
@@ -115,7 +74,7 @@ class Analysis {
         facts_(facts),
         machine_(machine),
         trace_(trace),
-        use_(use_of(result, facts.sms, machine.memory.l2.banks)) {}
+        use_(memory_use(result, facts.sms, machine.memory.l2.banks)) {}
   /// `held`: the share of the cycles of each cause, tails included.
   std::vector<WhyCause> causes(const std::map<std::string, double>& held);
 
@@ -132,7 +91,6 @@ class Analysis {
   void add_dependence(const CauseKey& key, double w);
   Group& bandwidth();
   Group& limit_of_accesses();
-  Floor next_limit() const;
   void lose_lanes();
   void lack_warps();
   /// The line with most of the group, and its instruction with most; none: no instruction is known.
@@ -154,15 +112,15 @@ class Analysis {
   }
   /// `own`: what removing the cause would save of the time of the resource that it uses, at the resource's own rate.
   void tell(const std::string& name, const Group& group, const std::string& remedy, const Line& line,
-            const std::string& evidence, double own = 0, const Floor& floor = {}) {
+            const std::string& evidence, double own = 0, const NextLimit& next = {}) {
     const auto found = held_.find(name);
     const double held = std::max(group.weight / total_, found == held_.end() ? 0 : found->second);
-    tell_bounded(name, group, remedy, line, evidence, std::min(without_issues(), std::max(surely(held), own)), floor);
+    tell_bounded(name, group, remedy, line, evidence, std::min(without_issues(), std::max(surely(held), own)), next);
   }
-  /// `most`: the share of the cycles that removing the cause would save at most; `floor`: what limits the run then, as
+  /// `most`: the share of the cycles that removing the cause would save at most; `next`: what limits the run then, as
   /// the remedy does not relieve it.
   void tell_bounded(const std::string& name, const Group& group, const std::string& remedy, const Line& line,
-                    const std::string& evidence, double most, const Floor& floor = {});
+                    const std::string& evidence, double most, const NextLimit& next = {});
   std::string limit(std::uint32_t kernel) const;
   Place branch_before(const Place& p) const;
   static std::string number(double n) {
@@ -175,7 +133,7 @@ class Analysis {
   const WhyFacts& facts_;
   const MachineConfig& machine_;
   const trace::Reader& trace_;
-  const Use use_;
+  const MemoryUse use_;
   double without_warp_ = 0;  ///< schedulers that have none, while others of the SM have some
   double total_ = 0, squares_ = 0, issued_all_ = 0, live_ = 0, lanes_ = 0, mean_lanes_ = 0, tail_warps_ = 0,
          tail_most_ = 0;
@@ -239,15 +197,6 @@ Group& Analysis::limit_of_accesses() {
   if (use_.most() >= busy_enough) return bandwidth();
   if (std::max(use_.mshrs, use_.miss_queue) < often_waited) return lsu_;
   return use_.mshrs >= use_.miss_queue ? mshrs_ : miss_queue_;
-}
-
-/// The resource of the memory that is used most.
-Floor Analysis::next_limit() const {
-  const double most = use_.most();
-  return {most, most == use_.dram           ? "DRAM"
-                : most == use_.interconnect ? "the interconnect"
-                : most == use_.l2           ? "the L2"
-                                            : "the L1"};
 }
 
 void Analysis::add_lsu(const CauseKey& key, double w) {
@@ -459,13 +408,13 @@ double Analysis::busy(protocol::Unit unit) const {
 }
 
 void Analysis::tell_bounded(const std::string& name, const Group& group, const std::string& remedy, const Line& line,
-                            const std::string& evidence, double most, const Floor& floor) {
+                            const std::string& evidence, double most, const NextLimit& next) {
   const double held = group.weight / total_;
   if (held < worth_naming) return;
   WhyCause cause;
   cause.name = name;
   cause.held = held;
-  const double rest = 1 - std::min(1.0, floor.share);
+  const double rest = 1 - std::min(1.0, next.share);
   cause.gain = std::min({1.0, most, rest});
   cause.source = line.source;
   if (line.known) {
@@ -474,7 +423,7 @@ void Analysis::tell_bounded(const std::string& name, const Group& group, const s
   }
   cause.sentence = title(name) + (line.known ? ", " + line.text : std::string()) + ": " + evidence + "; " + remedy +
                    " at most " + percent(cause.gain) + " fewer cycles";
-  if (rest < most) cause.sentence += ", then " + floor.name + " limits (in use in " + percent(floor.share) + ")";
+  if (rest < most) cause.sentence += ", then " + next.name + " limits (in use in " + percent(next.share) + ")";
   causes_.push_back(std::move(cause));
 }
 
@@ -512,7 +461,7 @@ std::vector<WhyCause> Analysis::causes(const std::map<std::string, double>& held
   lose_lanes();
   lack_warps();
   const auto share = [&](const Group& g) { return percent(g.weight / total_); };
-  const Floor floor = next_limit();
+  const NextLimit next = use_.next_limit();
 
   if (const Line l = worst(conflicts_); l.known) {
     const Access a = access(l.place);
@@ -524,7 +473,7 @@ std::vector<WhyCause> Analysis::causes(const std::map<std::string, double>& held
     tell_bounded("bank_conflicts", conflicts_, "without conflicts", l,
                  fmt::format("each access of shared memory takes {} passes, since its {} lanes share banks (least: {})",
                              number(a.passes), number(a.lanes), number(a.least_passes)),
-                 std::min(without_issues(), spare / double(r_.cycles)), floor);
+                 std::min(without_issues(), spare / double(r_.cycles)), next);
   }
   if (const Line l = worst(uncoalesced_); l.known) {
     const Access a = access(l.place);
@@ -542,7 +491,7 @@ std::vector<WhyCause> Analysis::causes(const std::map<std::string, double>& held
                               number(a.lanes), number(a.passes))
                 : fmt::format("warps wait in {} of the cycles for atomics in the L2, each of {} lanes on {} sector{}",
                               share(atomics_), number(a.lanes), number(a.sectors), a.sectors == 1 ? "" : "s"),
-         0, shared ? floor : Floor{});
+         0, shared ? next : NextLimit{});
   }
   if (const Line l = worst(local_); l.known) {
     tell("local_memory", local_, "without local memory (spills, arrays of a thread)", l,
@@ -560,18 +509,18 @@ std::vector<WhyCause> Analysis::causes(const std::map<std::string, double>& held
   tell("l1_mshrs", mshrs_, "with more entries (l1.mshrs)", worst(mshrs_),
        fmt::format("the L1 fetches {} lines at a time, and in {} of the cycles a request waits for one of them",
                    machine_.l1.mshrs, percent(use_.mshrs)),
-       use_.mshrs, floor);
+       use_.mshrs, next);
   tell("l1_miss_queue", miss_queue_, "with more places (l1.miss_queue)", worst(miss_queue_),
        fmt::format("{} requests of the L1 may wait for the interconnect, and in {} of the cycles one waits for a place",
                    machine_.l1.miss_queue, percent(use_.miss_queue)),
-       use_.miss_queue, floor);
+       use_.miss_queue, next);
   if (const Line l = worst(occupancy_); occupancy_.weight > 0) {
     tell_bounded(
         "occupancy", occupancy_, "with as many warps as an SM holds", l,
         fmt::format("warps wait for the result, and on average only {} of {} are resident to fill the time: {}",
                     number(std::round(10 * live_ / total_) / 10), machine_.sm.max_warps,
                     limit(l.known ? l.place.first : 0)),
-        std::min(without_issues(), 1 - resident_share()), floor);
+        std::min(without_issues(), 1 - resident_share()), next);
   }
   if (const Line l = worst(tail_); tail_.weight > 0) {
     // What is done by few warps could be done by all at best as much faster as there are more of them.
@@ -580,7 +529,7 @@ std::vector<WhyCause> Analysis::causes(const std::map<std::string, double>& held
     tell_bounded("tail", spread, "with the work spread evenly", l,
                  fmt::format("in {} of the cycles at most half of the launch's warps are left; the last ones are here",
                              share(tail_)),
-                 surely(spread.weight / total_), floor);
+                 surely(spread.weight / total_), next);
   }
   if (const Line l = worst(divergence_); divergence_.weight > 0) {
     tell_bounded(
@@ -591,52 +540,51 @@ std::vector<WhyCause> Analysis::causes(const std::map<std::string, double>& held
   }
   tell("barrier", barrier_, "with warps that arrive together", worst(barrier_),
        fmt::format("warps wait at a barrier in {} of the cycles, most often for a warp that is here", share(barrier_)),
-       0, floor);
+       0, next);
   tell("instruction_cache", icache_, "with code that stays in the instruction cache", worst(icache_),
        fmt::format("the next instruction is not in the instruction cache ({} bytes) in {} of the cycles",
                    machine_.sm.icache.size_bytes, share(icache_)),
-       0, floor);
+       0, next);
   tell("branches", branches_, "without branches", worst(branches_),
        fmt::format("warps wait for the front end, behind this instruction, in {} of the cycles", share(branches_)), 0,
-       floor);
+       next);
   tell("fence", fence_, "without fences", worst(fence_),
-       fmt::format("a fence waits for earlier accesses in {} of the cycles", share(fence_)), 0, floor);
+       fmt::format("a fence waits for earlier accesses in {} of the cycles", share(fence_)), 0, next);
   tell("memory_latency", latency_, "with the data at hand", worst(latency_),
        fmt::format("data are waited for in {} of the cycles, and no resource of the memory is at its limit (DRAM {}, "
                    "L2 {}, interconnect {})",
                    share(latency_), percent(use_.dram), percent(use_.l2), percent(use_.interconnect)),
-       0, floor);
+       0, next);
   tell("dependence", dependence_, "with independent instructions in between", worst(dependence_),
        fmt::format("the next instruction waits for the result of this one in {} of the cycles", share(dependence_)), 0,
-       floor);
+       next);
   for (const auto& [unit, group] : units_) {
     const std::string name = protocol::to_string(static_cast<protocol::Unit>(unit));
     const double used = busy(static_cast<protocol::Unit>(unit));
     tell_bounded("unit_" + name, group, "without these instructions", worst(group),
                  fmt::format("instructions wait for the {} pipelines in {} of the cycles (in use: {})", name,
                              share(group), percent(used)),
-                 std::max(used, surely(group.weight / total_)), floor);
+                 std::max(used, surely(group.weight / total_)), next);
   }
   tell("load_store_unit", lsu_, "with fewer accesses", worst(lsu_),
        fmt::format("it is busy with this access in {} of the cycles", share(lsu_)));
+  // A scheme's registers may use the memory too, and leave it when the scheme keeps nothing waiting: no limit is next.
   tell("register_storage", storage_, "with operands at once", worst(storage_),
        fmt::format("instructions wait for their operands, or results for the register storage, in {} of the cycles",
-                   share(storage_)),
-       0, floor);
+                   share(storage_)));
   const std::string by_knobs =
       facts_.knobs.empty() ? "" : " (knobs of the scheme's longest wait: " + facts_.knobs + ")";
   for (const auto& [number, group] : gates_) {
     const std::string name = number < facts_.gates.size() ? facts_.gates[number] : "of the scheme";
     tell("issue_gate", group, "without the gate", worst(group),
          fmt::format("the gate {} holds warps that could issue in {} of the cycles, most often here{}", name,
-                     share(group), by_knobs),
-         0, floor);
+                     share(group), by_knobs));
   }
   tell("scheduler", scheduler_, "without that", Line{},
        fmt::format("ready warps wait in {} of the cycles because of the scheduling policy or the interval of issues "
                    "({} cycle{})",
                    share(scheduler_), machine_.sm.issue_interval, machine_.sm.issue_interval == 1 ? "" : "s"),
-       0, floor);
+       0, next);
   if (issued_.weight > issues_most * total_) {
     tell_bounded("instructions", issued_, "with fewer instructions", worst(issued_),
                  fmt::format("the schedulers issue in {} of the cycles, most often this line", share(issued_)),
@@ -650,41 +598,11 @@ std::vector<WhyCause> Analysis::causes(const std::map<std::string, double>& held
 
 }  // namespace
 
-std::string source_of(const trace::Kernel& kernel, const trace::StaticInstruction& i) {
-  if (i.source_line != 0 && i.source_file < kernel.source_files.size()) {
-    return kernel.source_files[i.source_file] + ":" + std::to_string(i.source_line);
-  }
-  return (kernel.ptx_file.empty() ? kernel.name : kernel.ptx_file) + ":" + std::to_string(i.ptx_line);
-}
-
 std::vector<WhyCause> why(const SimulationResult& result, const WhyFacts& facts, const MachineConfig& machine,
                           const trace::Reader& trace) {
   std::map<std::string, double> held;
   for (const WhyCause& c : Analysis(result, facts, machine, trace, false).causes({})) held[c.name] = c.held;
   return Analysis(result, facts, machine, trace, true).causes(held);
-}
-
-nlohmann::ordered_json why_json(const std::vector<WhyCause>& causes) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const WhyCause& c : causes) {
-    nlohmann::ordered_json one{{"cause", c.name}, {"sentence", c.sentence}, {"held", c.held}, {"gain_at_most", c.gain}};
-    if (!c.kernel.empty()) {
-      one["kernel"] = c.kernel;
-      one["source"] = c.source;
-      one["instruction"] = c.instruction;
-    }
-    list.push_back(std::move(one));
-  }
-  return list;
-}
-
-std::string why_text(const std::vector<WhyCause>& causes) {
-  std::string text;
-  for (std::size_t i = 0; i < causes.size() && i < 3; ++i) {
-    if (i != 0 && causes[i].weight() < 0.03) break;
-    text += "why: " + causes[i].sentence + "\n";
-  }
-  return text;
 }
 
 }  // namespace regatta::assembly

@@ -45,6 +45,9 @@ class Waits {
   nlohmann::ordered_json json(const support::OptionSet& options) const;
   /// The knobs of one statistic, each once.
   std::vector<std::string> knobs_of(const std::string& path, const std::string& name) const;
+  /// Those of the wait that has most cycles, "osu.entries, l1.mshrs"; of a latency, which is counted by event, those
+  /// cycles count that its knob among `options` is above its least value. "": there is no wait.
+  std::string knobs_of_longest(const std::vector<support::StatGroup>& groups, const support::OptionSet& options) const;
 
  private:
   std::vector<Wait> waits_;
