@@ -13,8 +13,7 @@ namespace regatta::emulator {
 
 /// "k.ptx:12:3: ", or "k.ptx: " when the position is not known.
 std::string location_text(const ir::Function& f, const ir::Instruction& i);
-/// " (k.cu:9)" when the PTX carried the source line, else ""; " (k.cu:9, inlined code of k.cu:3)" of an inlined
-/// function.
+/// " (k.cu:9)" when the PTX carried the source line, else ""; " (k.cu:3, inlined in k.cu:9)" in an inlined function.
 std::string source_text(const ir::Function& f, const ir::Instruction& i);
 /// "(1,2,3)"
 std::string triple_text(const std::array<std::uint32_t, 3>& v);

@@ -25,6 +25,24 @@ std::string cta_difference(const Reader& reader, const Cta& cta, const std::vect
   return {};
 }
 
+/// A launch of `ctas` CTAs of one warp that do the same.
+void write_alike(Writer& writer, const Kernel& kernel, const std::vector<Step>& steps, std::uint64_t ctas) {
+  Launch launch;
+  launch.kernel = writer.add_kernel(kernel);
+  launch.grid = {static_cast<std::uint32_t>(ctas), 1, 1};
+  launch.block = {32, 1, 1};
+  launch.shared_bytes_per_cta = kernel.static_shared_bytes;
+  const std::uint32_t number = writer.begin_launch(launch);
+  for (std::uint64_t i = 0; i < ctas; ++i) {
+    Cta cta;
+    cta.launch = number;
+    cta.index = i;
+    cta.warps.push_back(encode(kernel, steps));
+    cta.warps.back().cta = i;
+    writer.add_cta(std::move(cta));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("digests tell programs apart, and nothing else") {
@@ -37,20 +55,7 @@ TEST_CASE("digests tell programs apart, and nothing else") {
     const std::string path = directory / std::to_string(files++);
     Writer writer(path);
     writer.set_producer("number " + std::to_string(files));
-    Launch launch;
-    launch.kernel = writer.add_kernel(k);
-    launch.grid = {static_cast<std::uint32_t>(ctas), 1, 1};
-    launch.block = {32, 1, 1};
-    launch.shared_bytes_per_cta = k.static_shared_bytes;
-    const std::uint32_t number = writer.begin_launch(launch);
-    for (std::uint64_t i = 0; i < ctas; ++i) {
-      Cta cta;
-      cta.launch = number;
-      cta.index = i;
-      cta.warps.push_back(encode(k, of_warp));
-      cta.warps.back().cta = i;
-      writer.add_cta(cta);
-    }
+    write_alike(writer, k, of_warp, ctas);
     writer.finish();
     const Reader reader(path);
     return std::pair{reader.code_digest(0), reader.data_digest()};
@@ -279,25 +284,12 @@ TEST_CASE("files that cannot be written or read say so") {
 
 namespace {
 
-/// A launch of `ctas` CTAs that do the same, of more than half a megabyte each.
+/// A launch of CTAs of more than half a megabyte each.
 std::vector<Step> write_large(Writer& writer, std::uint64_t ctas) {
   const Kernel kernel = sample_kernel(32);
   Random random(11);
-  const std::vector<Step> steps = random_steps(random, kernel, 16000);
-  Launch launch;
-  launch.kernel = writer.add_kernel(kernel);
-  launch.grid = {static_cast<std::uint32_t>(ctas), 1, 1};
-  launch.block = {32, 1, 1};
-  launch.shared_bytes_per_cta = kernel.static_shared_bytes;
-  const std::uint32_t number = writer.begin_launch(launch);
-  for (std::uint64_t i = 0; i < ctas; ++i) {
-    Cta cta;
-    cta.launch = number;
-    cta.index = i;
-    cta.warps.push_back(encode(kernel, steps));
-    cta.warps.back().cta = i;
-    writer.add_cta(std::move(cta));
-  }
+  std::vector<Step> steps = random_steps(random, kernel, 16000);
+  write_alike(writer, kernel, steps, ctas);
   return steps;
 }
 
