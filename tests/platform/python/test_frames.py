@@ -246,7 +246,7 @@ class StudyTest(FolderTest):
     def test_mistakes(self):
         for arguments, expected in (
                 ({"programs": ["none.rgt"]}, r"study \(dictionary\): \[\[programs\]\] 1\.trace: found no file '.*none\.rgt'"),
-                ({"programs": ["a.rgt"], "knob": 1}, r"study \(dictionary\): knob: found an unknown key, expected one of"),
+                ({"programs": ["a.rgt"], "knob": 1}, r"study \(dictionary\): knob: found an unknown key; did you mean 'knobs'\?"),
                 ({"programs": ["a.rgt"], "name": "a b"}, r'study\.name: found "a b", expected letters'),
                 ({"programs": ["a.rgt"], "knobs": {"nosuch.x": [1]}}, r'knobs\."nosuch\.x": regatta-sim: command line: unknown option'),
                 ({"programs": ["a.rgt"], "slurm": {"partion": "p"}}, r"slurm\.partion: found an unknown key")):
