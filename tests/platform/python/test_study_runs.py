@@ -391,7 +391,7 @@ class RunsTest(FolderTest):
         try:
             ours, theirs = os.openpty()
         except OSError as error:
-            self.skipTest(f"a terminal: {error}")  # a container without /dev/pts
+            self.skipTest(f"no terminal can be opened: {error}")  # a container without /dev/pts
         process = subprocess.Popen(
             [sys.executable, "-B", "-m", "regatta.commands.study", "run", "s.toml", "--bin", "bin", "--jobs", "1"],
             cwd=self.folder, stdout=theirs, stderr=theirs,
