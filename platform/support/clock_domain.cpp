@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/support/clock_domain.h>
+#include <regatta/support/clock_windows.h>
+#include <regatta/support/cycle_event.h>
 
 #include <algorithm>
 #include <string>
@@ -17,11 +19,33 @@ ClockDomain::ClockDomain(const sc_core::sc_module_name& name, const sc_core::sc_
   dont_initialize();
 }
 
+ClockDomain::ClockDomain(const sc_core::sc_module_name& name, ClockDomain& trunk)
+    : sc_module(name), period_(trunk.period_), origin_(trunk.origin_), due_(ring_size), event_("due"), trunk_(&trunk) {
+  times_ = trunk.times_;
+  trunk.branches_.push_back(this);
+}
+
+ClockDomain::~ClockDomain() {
+  if (trunk_ == nullptr) return;
+  auto& all = trunk_->branches_;
+  all.erase(std::remove(all.begin(), all.end(), this), all.end());
+}
+
+std::uint64_t ClockDomain::cycles_run() const {
+  std::uint64_t most = cycles_run_;
+  for (const ClockDomain* branch : branches_) most = std::max(most, branch->cycles_run_);
+  return most;
+}
+
 void ClockDomain::restart() {
   if (armed_ != no_cycle)
     SC_REPORT_ERROR("regatta/clock", (std::string(name()) + ": restarted while parts are due").c_str());
   origin_ = sc_core::sc_time_stamp();
   base_ = cycle_ = 0;
+  for (ClockDomain* branch : branches_) {
+    branch->origin_ = origin_;
+    branch->base_ = branch->cycle_ = 0;
+  }
   for (PeriodicCall& p : probes_) {
     if (p.period != 0) p.next = p.period;
   }
@@ -61,6 +85,10 @@ void ClockDomain::request_far(Client client, std::uint64_t at) {
 
 void ClockDomain::arm_at(std::uint64_t at) {
   armed_ = at;
+  if (trunk_ != nullptr) {
+    if (at < trunk_->armed_) trunk_->arm_at(at);
+    return;
+  }
   event_.notify(origin_ + sc_core::sc_time::from_value(at * period_) - sc_core::sc_time_stamp());
 }
 
@@ -72,6 +100,7 @@ std::uint64_t ClockDomain::next_due() const {
 
 void ClockDomain::arm() {
   armed_ = next_due();
+  for (const ClockDomain* branch : branches_) armed_ = std::min(armed_, branch->armed_);
   if (armed_ != no_cycle) arm_at(armed_);
 }
 
@@ -81,6 +110,12 @@ void ClockDomain::run() {
   running_ = true;
   armed_ = 0;
   yield_ = false;
+  if (windows_ != nullptr) {
+    running_ = false;
+    windows_->run(first);
+    arm();
+    return;
+  }
   run_cycle();
   while (quantum_ > 1 && !yield_) {
     const std::uint64_t next = next_due();
@@ -97,13 +132,58 @@ void ClockDomain::run() {
   arm();
 }
 
+void ClockDomain::pause() {
+  yield_ = true;
+  // That of a branch may run on another thread: the trunk does it.
+  if (trunk_ != nullptr && running_) {
+    pause_ = true;
+  } else {
+    if (trunk_ != nullptr) trunk_->yield_ = true;
+    sc_core::sc_pause();
+  }
+}
+
+void ClockDomain::in_order(void (*work)(void*), void* object) {
+  if (trunk_ == nullptr || !running_ || in_turn_) return work(object);
+  waiting_work_ = work;
+  waiting_object_ = object;
+}
+
+void ClockDomain::run_before(std::uint64_t end) {
+  running_ = true;
+  armed_ = 0;
+  if (unfinished_) finish_cycle();
+  while (waiting_work_ == nullptr && !yield_) {
+    const std::uint64_t next = next_due();
+    if (next >= end) break;
+    cycle_ = next;
+    run_cycle();
+  }
+  running_ = false;
+  if (trunk_ != nullptr) armed_ = next_due();  // a trunk arms when its windows are over
+}
+
+void ClockDomain::take_turn() {
+  void (*const work)(void*) = std::exchange(waiting_work_, nullptr);
+  running_ = in_turn_ = true;
+  work(waiting_object_);
+  running_ = in_turn_ = false;
+}
+
+void ClockDomain::finish_cycle() {
+  unfinished_ = false;
+  run_clients(rest_first_, rest_bits_);
+}
+
 ClockDomain::Probe ClockDomain::add_probe(std::uint64_t period, std::function<void(std::uint64_t)> probe) {
+  if (trunk_ != nullptr) return trunk_->add_probe(period, std::move(probe));
   probes_.push_back(PeriodicCall{period, (now() / period + 1) * period, std::move(probe)});
   find_next_probe();
   return static_cast<Probe>(probes_.size() - 1);
 }
 
 void ClockDomain::remove_probe(Probe probe) {
+  if (trunk_ != nullptr) return trunk_->remove_probe(probe);
   probes_[probe] = PeriodicCall{};
   find_next_probe();
 }
@@ -139,8 +219,12 @@ void ClockDomain::cancel(Client client) {
     if (empty) occupied_.clear(at);
   }
   if (at != armed_) return;
-  event_.cancel();
-  arm();
+  ClockDomain& trunk = trunk_ != nullptr ? *trunk_ : *this;
+  const bool is_next = at == trunk.armed_;
+  armed_ = next_due();
+  if (!is_next) return;
+  trunk.event_.cancel();
+  trunk.arm();
 }
 
 void ClockDomain::run_cycle() {
@@ -156,11 +240,14 @@ void ClockDomain::run_cycle() {
                               }),
                far_.end());
   }
-  const std::size_t slot = occupied_.slot(cycle_);
   occupied_.clear(cycle_);
   ++cycles_run_;
-  for (std::size_t first = 0; first < clients_.size(); first += 64) {
-    std::uint64_t bits = std::exchange(due_[first / 64 * ring_size + slot], 0);
+  run_clients(0, std::exchange(due_[occupied_.slot(cycle_)], 0));
+}
+
+void ClockDomain::run_clients(std::size_t first, std::uint64_t bits) {
+  const std::size_t slot = occupied_.slot(cycle_);
+  for (;;) {
     for (; bits != 0; bits &= bits - 1) {
       const auto client = static_cast<Client>(first + static_cast<unsigned>(__builtin_ctzll(bits)));
       Entry& entry = clients_[client];
@@ -168,8 +255,33 @@ void ClockDomain::run_cycle() {
       entry.next = no_cycle;
       ++activations_;
       entry.work(entry.object);
+      if (__builtin_expect(waiting_work_ != nullptr, 0)) {
+        rest_first_ = first;
+        rest_bits_ = bits & (bits - 1);
+        unfinished_ = true;
+        return;
+      }
     }
+    first += 64;
+    if (first >= clients_.size()) break;
+    bits = std::exchange(due_[first / 64 * ring_size + slot], 0);
   }
+  if (__builtin_expect(static_cast<int>(!notified_.empty()), 0) != 0) tell_events();
+}
+
+void ClockDomain::tell_events() {
+  constexpr std::size_t most = 1000000;
+  // Whoever is told may notify other events.
+  for (std::size_t i = 0; i < notified_.size(); ++i) {
+    if (i == most) {
+      SC_REPORT_ERROR("regatta/clock",
+                      (std::string(name()) + ": events of cycle " + std::to_string(cycle_) +
+                       " notify each other without end; expected that no cycle has more than " + std::to_string(most))
+                          .c_str());
+    }
+    notified_[i]->tell();
+  }
+  notified_.clear();
 }
 
 }  // namespace regatta::support

@@ -7,23 +7,34 @@
 //
 // Parts of one domain may call each other across sockets: a call takes effect at least a cycle later, so the order
 // within a cycle does not matter. Processes outside the domain (a test bench, a Verilated twin) may request cycles too.
+//
+// A domain may have branches: domains of the same clock, each with parts that the other branches' parts never call. A
+// branch runs several cycles in succession, and on a thread of its own if there are some (clock_windows.h).
 #pragma once
 
 #include <regatta/support/cycle_ring.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <functional>
+#include <memory>
 #include <systemc>
 #include <vector>
 
 namespace regatta::support {
+
+class ClockWindows;
+class CycleEvent;
 
 class ClockDomain : public sc_core::sc_module {
  public:
   /// Outlives its parts, which are given it by their constructors. `period` is a whole number of SystemC time units,
   /// not 0.
   ClockDomain(const sc_core::sc_module_name& name, const sc_core::sc_time& period);
+  /// A branch of `trunk`, which is no branch itself and outlives it.
+  ClockDomain(const sc_core::sc_module_name& name, ClockDomain& trunk);
+  ~ClockDomain() override;
 
   const sc_core::sc_time& period() const { return time(1); }
   /// SystemC's time at the beginning of cycle 0.
@@ -58,8 +69,18 @@ class ClockDomain : public sc_core::sc_module {
   /// called meanwhile sees sc_time_stamp() behind now(). Only for a simulation whose parts all keep time by cycles. 1,
   /// the default: never ahead.
   void set_quantum(std::uint64_t cycles) { quantum_ = cycles; }
-  /// Returns control to the SystemC kernel after the present cycle. Call it before sc_pause() or sc_stop().
-  void yield() { yield_ = true; }
+  /// Returns control to the SystemC kernel after the present cycle, and pauses the simulation then.
+  void pause();
+  /// For what the order of branches matters to (the CTA that an SM gets next): runs `work(object)` at once, or, called
+  /// by a part of a branch, when this is the earliest cycle that any branch is in and all earlier branches are through
+  /// with it, on the kernel's thread. The rest of the branch's cycle waits for it, so that the caller must have nothing
+  /// left to do.
+  void in_order(void (*work)(void*), void* object);
+  /// Whether a client is running, in now().
+  bool is_running() const { return running_; }
+  /// Tells the event's subscribers at the end of the present cycle.
+  void tell_at_end(CycleEvent& event) { notified_.push_back(&event); }
+  const std::vector<ClockDomain*>& branches() const { return branches_; }
   using Probe = std::uint32_t;
   /// `probe(c)` is called for every later cycle c = period, 2 x period, ... after everything up to the end of cycle c
   /// has run and before anything later. It causes no cycle to run: after an idle stretch, several calls follow each
@@ -77,13 +98,25 @@ class ClockDomain : public sc_core::sc_module {
     const std::uint64_t value = delay.value();
     return value == 0 ? 0 : value == period_ ? 1 : value / period_;
   }
-  /// Cycles in which a client ran, and runs.
-  std::uint64_t cycles_run() const { return cycles_run_; }
+  /// Cycles in which a client ran. Of a trunk with branches: those of whichever of them all ran most.
+  std::uint64_t cycles_run() const;
+  /// Runs of clients.
   std::uint64_t activations() const { return activations_; }
 
  private:
+  friend class ClockWindows;
   void run();
   void run_cycle();
+  /// Runs the cycles before `end`. A branch stops in one in which a part waits for its turn (in_order()).
+  void run_before(std::uint64_t end);
+  /// The work that waits for its turn.
+  void take_turn();
+  /// The cycle that the branch is in or will be in next, as far as is known.
+  std::uint64_t position() const { return unfinished_ ? cycle_ : armed_; }
+  /// The rest of a cycle in which a part has waited.
+  void finish_cycle();
+  void run_clients(std::size_t first, std::uint64_t bits);
+  [[gnu::noinline]] void tell_events();
   /// now() while no client runs; out of line to keep the common case small.
   [[gnu::noinline, gnu::cold]] std::uint64_t now_between() const;
   [[gnu::noinline, gnu::cold]] bool on_cycle_between() const;
@@ -125,6 +158,19 @@ class ClockDomain : public sc_core::sc_module {
   bool running_ = false;
   bool yield_ = false;
   sc_core::sc_event event_;
+  ClockDomain* trunk_ = nullptr;
+  std::vector<ClockDomain*> branches_;
+  ClockWindows* windows_ = nullptr;  ///< of a trunk that has branches
+  bool pause_ = false;
+  /// A part's work that waits for its turn, and the clients that have not run in its cycle.
+  void (*waiting_work_)(void*) = nullptr;
+  void* waiting_object_ = nullptr;
+  bool in_turn_ = false;     ///< the work is being done
+  bool unfinished_ = false;  ///< its cycle
+  std::size_t rest_first_ = 0;
+  std::uint64_t rest_bits_ = 0;
+  std::vector<CycleEvent*> notified_;  ///< in this cycle, not yet told
+  std::exception_ptr error_;           ///< thrown by a part of a branch
   struct PeriodicCall {
     std::uint64_t period = 0;
     std::uint64_t next = no_cycle;

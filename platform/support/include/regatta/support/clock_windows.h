@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the branches of a clock domain and its own parts take turns: windows of cycles.
+#pragma once
+
+#include <regatta/support/clock_domain.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace regatta::support {
+
+/// Where the parts of branches and the trunk's own parts meet. What one side sends is stamped with its cycle and lies
+/// here until the other side is in that cycle.
+class ClockBoundary {
+ public:
+  virtual ~ClockBoundary() = default;
+  /// What the trunk's own parts do in a cycle is seen by a branch so many cycles later or more; not 0.
+  virtual std::uint64_t lookahead() const = 0;
+  /// The branches have run a window that begins with cycle `from`, the trunk's own parts are about to: makes what
+  /// branches have sent due.
+  virtual void exchange(std::uint64_t from) = 0;
+};
+
+/// Lets each branch run a window of cycles alone, then the trunk's own parts: what a cycle of an SM touches stays in
+/// the host's caches, and the branches can run on several threads.
+///
+/// The results are those of windows of one cycle, in which the branches run in their order and the trunk's own parts
+/// last: what the trunk's parts do reaches a branch in a later window, and what the order of the branches matters to is
+/// done in that order (ClockDomain::in_order()). So neither the size of the windows nor the number of threads changes
+/// anything.
+class ClockWindows {
+ public:
+  /// Windows of `cycles`, or as many as the boundary allows; 0: as many as it allows. All branches of `trunk` have been
+  /// made. `threads`: that run branches, the kernel's included.
+  ClockWindows(ClockDomain& trunk, ClockBoundary& boundary, std::uint64_t cycles, unsigned threads);
+  ~ClockWindows();
+  ClockWindows(const ClockWindows&) = delete;
+  ClockWindows& operator=(const ClockWindows&) = delete;
+
+  /// Called every so often between two windows, on the kernel's thread; it may pause the simulation.
+  void set_heartbeat(std::function<void()> heartbeat) { heartbeat_ = std::move(heartbeat); }
+  unsigned threads() const;
+  /// Windows so far; branches run in them, those that were waiting for others run again.
+  std::uint64_t windows() const { return windows_; }
+  std::uint64_t turns() const { return turns_; }
+  /// Threads are held up at random before they run a branch: to test that it changes nothing.
+  void hold_up(std::uint64_t seed);
+
+ private:
+  friend class ClockDomain;
+  class Pool;
+  /// From the trunk's activation in cycle `first`.
+  void run(std::uint64_t first);
+  /// The cycles from `from` up to but not including `end`. Stops earlier when a part pauses.
+  void run_window(std::uint64_t from, std::uint64_t end);
+  /// Lets the branches of ready_ run. Throws what a part has thrown, the earliest first.
+  void run_branches(std::uint64_t end);
+  /// Does what waits for its turn if that has come, after which those branches are ready.
+  void take_turns(std::uint64_t end);
+  bool paused() const;
+  std::uint64_t next_due() const;
+  /// All domains stand in the cycle that ran last.
+  void level();
+
+  ClockDomain& trunk_;
+  ClockBoundary& boundary_;
+  std::uint64_t cycles_;
+  std::unique_ptr<Pool> pool_;
+  std::function<void()> heartbeat_;
+  std::vector<ClockDomain*> ready_;  ///< branches that run next
+  std::uint64_t windows_ = 0, turns_ = 0;
+};
+
+}  // namespace regatta::support
