@@ -51,7 +51,9 @@ void CauseSampler::sample(unsigned scheduler) {
   unsigned warps = 0;
   for (const auto& s : issue_.schedulers_) warps += static_cast<unsigned>(__builtin_popcountll(s.used));
   most_ = std::max(most_, warps);
-  key.tail = most_ != 0 && warps * 2 <= most_ && ctas_.nothing_waits();
+  const bool few = most_ != 0 && warps * 2 <= most_;
+  const bool known = !few || ctas_.nothing_waits();
+  key.tail = few && known && ctas_.nothing_waited(Cycle(next_));
   std::uint64_t lanes = 0;
   switch (key.stall) {
     case Stall::none:
@@ -100,12 +102,25 @@ void CauseSampler::sample(unsigned scheduler) {
       break;
   }
   if (key.stall != Stall::none && key.stall != Stall::barrier && all_wait_for_few(warps)) key.cause = Cause::barrier;
-  CauseSum& sum = samples_[key];
-  sum.weight += interval_;
-  sum.squares += interval_ * interval_;
-  sum.lanes += lanes * interval_;
-  sum.warps += warps * interval_;
-  sum.most += most_ * interval_;
+  CauseSum sum;
+  sum.weight = interval_;
+  sum.squares = interval_ * interval_;
+  sum.lanes = lanes * interval_;
+  sum.warps = warps * interval_;
+  sum.most = most_ * interval_;
+  if (known) {
+    samples_[key].add(sum);
+  } else {
+    undecided_.push_back({Cycle(next_), key, sum});
+  }
+}
+
+void CauseSampler::kernel_finished() {
+  for (Undecided& u : undecided_) {
+    u.key.tail = ctas_.nothing_waited(u.cycle);
+    samples_[u.key].add(u.sum);
+  }
+  undecided_.clear();
 }
 
 bool CauseSampler::all_wait_for_few(unsigned warps) const {

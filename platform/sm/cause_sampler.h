@@ -39,6 +39,8 @@ class CauseSampler {
   bool due(Cycle now) const { return __builtin_expect(static_cast<int>(now.value() >= next_), 0) != 0; }
   /// Takes the samples that are due until `now`. Nothing has changed since the first of their cycles.
   [[gnu::noinline]] void take(Cycle now);
+  /// The launch is over on all SMs.
+  void kernel_finished();
   const CauseSamples& samples() const { return samples_; }
   /// The name of each gate, by CauseKey::detail.
   std::vector<std::string> gate_names() const;
@@ -69,6 +71,13 @@ class CauseSampler {
   const FrontEnd& front_end_;
   const CtaStage& ctas_;
   CauseSamples samples_;
+  /// Of which it is not known yet whether a CTA waited for an SM, since other SMs may not have come to that cycle.
+  struct Undecided {
+    Cycle cycle;
+    CauseKey key;
+    CauseSum sum;
+  };
+  std::vector<Undecided> undecided_;
   Cycle start_;              ///< of the launch
   std::uint64_t next_ = 16;  ///< cycle of the next sample
   std::uint64_t interval_ = 16;

@@ -161,8 +161,10 @@ class Core {
   void note_wait(Cycle when) {
     if (when != protocol::never) longest_wait = std::max(longest_wait, when - current());
   }
-  /// SystemC's kernel gets control after this cycle: before sc_pause().
-  void yield() { clock_.yield(); }
+  /// Pauses the simulation after this cycle.
+  void pause() { clock_.pause(); }
+  /// See support::ClockDomain.
+  void in_order(void (*work)(void*), void* object) { clock_.in_order(work, object); }
   /// For calls from other modules: something that a stage waits for is there in cycle `when`.
   void schedule_tick(Cycle when) {
     at(when, Work::Kind::tick, 0);

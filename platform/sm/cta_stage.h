@@ -40,6 +40,8 @@ class CtaStage : public sc_core::sc_module {
   void reconsider() { dirty_ = true; }
   /// The context of the CTA in this slot has been written to shared memory, or read from it.
   void context_moved(std::size_t slot);
+  /// Whether cycle() may ask for a CTA.
+  bool may_ask() const { return (dirty_ || draining_ != 0) && !nothing_waits(); }
   /// Last stage of a cycle: carries out what the residency policy asks for.
   void cycle() {
     if (dirty_ || draining_ != 0) consult();
@@ -47,6 +49,8 @@ class CtaStage : public sc_core::sc_module {
   unsigned resident() const { return resident_; }
   /// Whether the launch has no CTA left to give to an SM.
   bool nothing_waits() const { return source_->waiting() == 0; }
+  /// The same for a past cycle, exactly, when all SMs are through with it.
+  bool nothing_waited(Cycle cycle) const { return source_->none_waited(cycle.value()); }
   /// Warps of resident CTAs, without those that wait to be admitted.
   std::uint64_t resident_warps() const {
     return std::uint64_t{resident_} * core_.kernel.warps_per_cta - warps_waiting_;

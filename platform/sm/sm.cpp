@@ -3,6 +3,7 @@
 #include <systemc>
 
 #include <regatta/sm/sm.h>
+#include <regatta/support/cycle_event.h>
 
 #include "contract.h"
 #include "sm_impl.h"
@@ -118,15 +119,21 @@ void Sm::end_of_elaboration() {
   m.ctas.connect(m.front_end, m.issue, m.lsu, *cta_source[0], *residency[0], gate_list);
 
   // An answer of the block may have changed: ask again in the next cycle.
-  auto on = [this](const auto& block, const char* point, const char* process, std::function<void()> action) {
+  auto on = [this](const auto& block, const char* point, const char* process, const std::function<void()>& action) {
     const sc_core::sc_event& event = block.changed();
+    if (const support::CycleEvent* in_cycle = support::CycleEvent::of(event)) {
+      in_cycle->subscribe([this, action] {
+        action();
+        impl_->core.wake(impl_->core.current() + 1);
+      });
+    }
     sc_core::sc_spawn_options options;
     options.spawn_method();
     options.dont_initialize();
     options.set_sensitivity(&event);
     Core& core = impl_->core;
     sc_core::sc_spawn(
-        [&core, &block, point, action = std::move(action), storm = Storm{}]() mutable {
+        [&core, &block, point, action, storm = Storm{}]() mutable {
           if (storm.breaks_out()) {
             broken_contract(core, point, support::block_name(block),
                             "notifies changed() " + std::to_string(Storm::most) + " times without time passing",
@@ -191,6 +198,7 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
 void Sm::finish() {
   Core& core = impl_->core;
   impl_->running = false;
+  impl_->sampler.kernel_finished();
   impl_->issue.check_announced();
   core.listeners.notify([&](protocol::LifecycleListener& l) { l.kernel_finished(core.kernel); });
   core.observers.notify(Event::kernel_finished, [&](Observer& o) { o.kernel_finished(core.now, core.kernel); });
@@ -199,6 +207,7 @@ void Sm::finish() {
 void Sm::break_off() {
   Core& core = impl_->core;
   impl_->running = false;
+  impl_->sampler.kernel_finished();
   core.observers.notify(Event::kernel_finished, [&](Observer& o) { o.kernel_broken_off(core.now, core.kernel); });
 }
 
@@ -304,10 +313,17 @@ void Sm::tick() {
   }
 }
 
+void Sm::last_stage() {
+  try {
+    end_cycle();
+  } catch (const base::InputError&) {
+    give_up();
+  }
+}
+
 void Sm::give_up() {
   impl_->error = std::current_exception();
-  impl_->core.yield();
-  sc_core::sc_pause();
+  impl_->core.pause();
 }
 
 void Sm::rethrow_error() const {
@@ -351,18 +367,30 @@ void Sm::cycle() {
   core.observers.notify_few(Event::cycles, [&](Observer& o) { o.cycles(now, 1, m.issue.last()); });
   if (m.sampler.due(now)) m.sampler.take(now);
   m.front_end.cycle();
-  m.ctas.cycle();
+  if (m.ctas.may_ask()) {
+    core.in_order([](void* sm) { static_cast<Sm*>(sm)->last_stage(); }, this);
+  } else {
+    end_cycle();
+  }
+}
 
+/// The CTA stage, which takes CTAs that other SMs want too, and what follows from the cycle.
+void Sm::end_cycle() {
+  Impl& m = *impl_;
+  Core& core = m.core;
+  const Cycle now = core.now;
+  m.ctas.cycle();
   if (++m.ticks % 8192 == 0 && m.heartbeat) m.heartbeat();
+  const Cycle next = core.progress ? now + 1 : Cycle(core.calendar.next());
+  if (next != protocol::never) core.wake(next);
   if (const std::uint64_t steps = m.steps(); steps != m.watchdog_steps) {
     m.watchdog_steps = steps;
     m.watchdog_since = now;
   } else if (m.ctas.resident() != 0 && now - m.watchdog_since > core.config.watchdog_cycles) {
     m.watchdog_since = now;
-    no_step();
+    // It looks at the memory too, which other SMs use.
+    core.in_order([](void* sm) { static_cast<Sm*>(sm)->no_step(); }, this);
   }
-  const Cycle next = core.progress ? now + 1 : Cycle(core.calendar.next());
-  if (next != protocol::never) core.wake(next);
 }
 
 void Sm::no_step() {

@@ -268,6 +268,7 @@ struct SilentMemory : sc_core::sc_module {
 struct Ctas : sm::CtaSource {
   explicit Ctas(const trace::Reader& reader) : stream(reader.stream(0, reader.ctas().size())) {}
   std::uint64_t waiting() const override { return left; }
+  bool none_waited(std::uint64_t) const override { return left == 0; }
   std::shared_ptr<const trace::Cta> take() override {
     --left;
     return stream->next();

@@ -118,6 +118,8 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   void tick();
   void give_up();
   void cycle();
+  void end_cycle();
+  void last_stage();
   /// sm.watchdog cycles have brought no step.
   [[gnu::noinline, gnu::cold]] void no_step();
 
