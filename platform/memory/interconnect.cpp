@@ -2,6 +2,8 @@
 #include <regatta/memory/interconnect.h>
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace regatta::memory {
 
@@ -43,7 +45,11 @@ std::uint64_t Crossbar::send(Input& in, Output& out, const Packet& packet, std::
   in.free_at = start + in_cycles;
   // Cut through; the last flit counts. At the output, packets of several inputs follow one another.
   out.last = std::max(out.last + out_cycles, start + latency_ + std::max(in_cycles, out_cycles) - 1);
-  out.travelling.push(out.last);
+  if (out.far_end != nullptr) {
+    out.far_end->enter();
+  } else {
+    out.travelling.push(out.last);
+  }
   ++packets;
   flits += packet.flits;
   return out.last;
@@ -131,6 +137,7 @@ bool Crossbar::transfer(std::uint64_t now, Deliver&& deliver) {
 }
 
 std::uint64_t Crossbar::room_in(const Output& out) {
+  if (out.far_end != nullptr) return out.far_end->room_at();
   if (out.waiting.size() + out.travelling.size() < out.waiting.capacity()) return 0;
   return out.travelling.empty() ? no_cycle : out.travelling.first() + 1;
 }
@@ -154,8 +161,25 @@ bool Crossbar::idle() const {
          std::all_of(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.waiting.empty(); });
 }
 
+Interconnect::SmPort::SmPort(Interconnect& o, unsigned i, unsigned line_bytes, support::ClockDomain& sm_clock)
+    : owner(o),
+      index(i),
+      socket_rules(o.upstream[i], line_bytes),
+      clock(sm_clock),
+      wakeup(
+          sm_clock, [](void* port) { static_cast<SmPort*>(port)->work(); }, this),
+      apart(&sm_clock != &o.clock_.domain()),
+      // As a crossbar's output has: what is on the wires, and a queue at the far end.
+      capacity(o.config_.interconnect.queue + o.config_.interconnect.latency),
+      credits(capacity),
+      answers(capacity),
+      far_end(capacity) {
+  if (apart) o.responses_.set_far_end(i, far_end);
+}
+
 Interconnect::Interconnect(const sc_core::sc_module_name& name, const MemorySystemConfig& config, unsigned sms,
-                           support::ClockDomain& clock, unsigned first_sm)
+                           support::ClockDomain& clock, unsigned first_sm,
+                           const std::vector<support::ClockDomain*>& sm_clocks)
     : sc_module(name),
       upstream("upstream", sms),
       downstream("downstream", config.l2.partitions),
@@ -163,6 +187,7 @@ Interconnect::Interconnect(const sc_core::sc_module_name& name, const MemorySyst
       clock_(clock),
       map_(config.partition_map()),
       first_sm_(first_sm),
+      apart_(!sm_clocks.empty() && sm_clocks.front() != &clock),
       all_sectors_(line_sectors(config.l2.line_bytes)),
       requests_(sms, 1, config.l2.partitions, config.interconnect.partition_flits, config.interconnect),
       responses_(config.l2.partitions, config.interconnect.partition_flits, sms, 1, config.interconnect),
@@ -172,7 +197,8 @@ Interconnect::Interconnect(const sc_core::sc_module_name& name, const MemorySyst
       waiting_responses_(sms) {
   for (unsigned sectors = 0; sectors < flits_.size(); ++sectors) flits_[sectors] = config.packet_flits(sectors);
   for (unsigned i = 0; i < sms; ++i) {
-    sm_ports_.push_back(std::make_unique<SmPort>(*this, i, config.l2.line_bytes));
+    support::ClockDomain& sm_clock = sm_clocks.empty() ? clock : *sm_clocks[i];
+    sm_ports_.push_back(std::make_unique<SmPort>(*this, i, config.l2.line_bytes, sm_clock));
     upstream[i].bind(*sm_ports_.back());
   }
   for (unsigned i = 0; i < config.l2.partitions; ++i) {
@@ -186,7 +212,7 @@ void Interconnect::push_request(unsigned port, Payload& payload, const protocol:
   const unsigned sectors = request_has_data(access.access) ? count_sectors(access.sectors & all_sectors_) : 0;
   request_bytes_ += sectors * protocol::sector_bytes;
   requests_.push(port, {&payload, at, map_.partition(payload.get_address()), flits_[sectors]}, now,
-                 [&](unsigned o, Payload& p, std::uint64_t arrival) { deliver_request(o, p, now, arrival); });
+                 [&](unsigned o, Payload& p, std::uint64_t arrival) { request_left(o, p, now, arrival); });
 }
 
 void Interconnect::push_response(unsigned port, Payload& payload, std::uint64_t now, std::uint64_t at) {
@@ -195,6 +221,12 @@ void Interconnect::push_response(unsigned port, Payload& payload, std::uint64_t 
   response_bytes_ += sectors * protocol::sector_bytes;
   responses_.push(port, {&payload, at, access.sm - first_sm_, flits_[sectors]}, now,
                   [&](unsigned o, Payload& p, std::uint64_t arrival) { deliver_response(o, p, now, arrival); });
+}
+
+void Interconnect::request_left(unsigned index, Payload& p, std::uint64_t now, std::uint64_t arrival) {
+  SmPort& port = *sm_ports_[access_of(p).sm - first_sm_];
+  if (port.apart) port.credit(now + lookahead());
+  deliver_request(index, p, now, arrival);
 }
 
 // A packet whose arrival at the far end is known is forwarded at once, one hop later, unless others wait there.
@@ -212,6 +244,7 @@ void Interconnect::deliver_request(unsigned index, Payload& p, std::uint64_t now
 
 void Interconnect::deliver_response(unsigned index, Payload& p, std::uint64_t now, std::uint64_t arrival) {
   SmPort& port = *sm_ports_[index];
+  if (port.apart) return port.receive(p, arrival);
   TransferQueue& waiting = responses_.waiting(index);
   if (!waiting.unused(now) || !port.responder.open(now)) {
     if (!port.responder.blocked()) wakeup_.request(now, now + 1);
@@ -222,6 +255,50 @@ void Interconnect::deliver_response(unsigned index, Payload& p, std::uint64_t no
   if (port.responder.send(upstream[index], p, clock_, now, arrival + 1)) p.release();
 }
 
+void Interconnect::SmPort::receive(Payload& p, std::uint64_t at) {
+  if (answers.empty() && !responder.blocked()) wakeup.request(at);
+  answers.push({&p, at});
+}
+
+void Interconnect::SmPort::credit(std::uint64_t at) {
+  credits.push(at);
+  if (held != nullptr) wakeup.request(at);
+}
+
+bool Interconnect::SmPort::has_room(std::uint64_t now) {
+  const std::size_t before = credits.size();
+  inside -= before - credits.occupied(now + 1);
+  return inside < capacity;
+}
+
+void Interconnect::SmPort::post(Payload& p, std::uint64_t now, std::uint64_t at) {
+  ++inside;
+  posts.push_back({now, at, &p, index});
+}
+
+// An answer leaves in the cycle of its arrival, unless others or the SM make it wait.
+void Interconnect::SmPort::work() {
+  const std::uint64_t now = clock.now();
+  while (answers.ready(now) && responder.open(now)) {
+    Payload& p = *answers.front().payload;
+    answers.pop(now);
+    far_end.leave(now);
+    left = true;
+    if (responder.send(owner.upstream[index], p, clock, now, now + 1)) p.release();
+  }
+  if (held != nullptr && has_room(now)) {
+    Payload& p = *held;
+    held = nullptr;
+    const std::uint64_t at = std::max(held_at, now + 1);
+    post(p, now, at);
+    tlm::tlm_phase phase = tlm::END_REQ;
+    sc_core::sc_time delay = clock.time(at - now);
+    owner.upstream[index]->nb_transport_bw(p, phase, delay);
+  }
+  if (!answers.empty() && !responder.blocked()) wakeup.request(now, answers.next());
+  if (held != nullptr && !credits.empty()) wakeup.request(now, credits.first());
+}
+
 void Interconnect::send_request(PartitionPort& port, Payload& p, std::uint64_t now, std::uint64_t at) {
   std::uint64_t when = 0;
   if (port.requester.send(downstream[port.index], p, clock_, now, at, when) != RequestSender::Answer::taken) {
@@ -230,14 +307,18 @@ void Interconnect::send_request(PartitionPort& port, Payload& p, std::uint64_t n
 }
 
 tlm::tlm_sync_enum Interconnect::SmPort::nb_transport_fw(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
-  const std::uint64_t now = owner.clock_.now();
-  const std::uint64_t at = owner.clock_.arrival(now, delay);
-  const protocol::MemoryAccess* const access = socket_rules.begin(p, phase, delay, owner.clock_);
+  const std::uint64_t now = clock.now();
+  const std::uint64_t at = clock.arrival(now, delay);
+  const protocol::MemoryAccess* const access = socket_rules.begin(p, phase, delay, clock);
   if (access == nullptr) {  // END_RESP
     if (!responder.end_response(p, at))
       protocol_error(owner.upstream[index].name(), "END_RESP for no response under way");
     p.release();
-    owner.wakeup_.request(now, at);
+    if (!apart) {
+      owner.wakeup_.request(now, at);
+    } else if (!answers.empty()) {
+      wakeup.request(now, std::max(at, answers.next()));
+    }
     return tlm::TLM_COMPLETED;
   }
   if (access->sm != owner.first_sm_ + index) {
@@ -245,6 +326,19 @@ tlm::tlm_sync_enum Interconnect::SmPort::nb_transport_fw(Payload& p, tlm::tlm_ph
   }
   if (held != nullptr) protocol_error(owner.upstream[index].name(), "BEGIN_REQ before END_REQ of the previous request");
   p.acquire();
+  if (apart) {
+    if (!has_room(now)) {
+      ++refusals;
+      held = &p;
+      held_at = at;
+      if (!credits.empty()) wakeup.request(now, credits.first());
+      return tlm::TLM_ACCEPTED;
+    }
+    post(p, now, at);
+    phase = tlm::END_REQ;
+    delay = clock.time(at - now);
+    return tlm::TLM_UPDATED;
+  }
   std::uint64_t taken = at;
   if (!owner.requests_.has_room(index, now, at)) {
     ++owner.request_refusals_;
@@ -262,8 +356,38 @@ tlm::tlm_sync_enum Interconnect::SmPort::nb_transport_fw(Payload& p, tlm::tlm_ph
   owner.push_request(index, p, *access, now, taken);
   if (first && !owner.requests_.empty(index)) owner.wakeup_.request(now, taken);
   phase = tlm::END_REQ;
-  delay = owner.clock_.time(taken - now);
+  delay = clock.time(taken - now);
   return tlm::TLM_UPDATED;
+}
+
+void Interconnect::exchange(std::uint64_t from) {
+  bool left = false;
+  for (const auto& port : sm_ports_) {
+    request_refusals_ += std::exchange(port->refusals, 0);
+    left = std::exchange(port->left, false) || left;
+    if (port->posts.empty()) continue;
+    posts_.insert(posts_.end(), port->posts.begin(), port->posts.end());
+    port->posts.clear();
+  }
+  // There may be room for an answer again; transfer() finds out from when on.
+  if (left && responses_.busy()) wakeup_.request(from);
+  std::sort(posts_.begin(), posts_.end(), [](const Post& a, const Post& b) {
+    return std::tie(a.sent, a.port, a.at) < std::tie(b.sent, b.port, b.at);
+  });
+  if (!posts_.empty()) posts_due_.request(posts_.front().sent);
+}
+
+void Interconnect::take_posts() {
+  const std::uint64_t now = clock_.now();
+  for (; next_post_ != posts_.size() && posts_[next_post_].sent == now; ++next_post_) {
+    const Post& post = posts_[next_post_];
+    const bool first = requests_.empty(post.port);
+    push_request(post.port, *post.payload, access_of(*post.payload), now, post.at);
+    if (first && !requests_.empty(post.port)) wakeup_.request(now, post.at);
+  }
+  if (next_post_ != posts_.size()) return posts_due_.request(posts_[next_post_].sent);
+  posts_.clear();
+  next_post_ = 0;
 }
 
 tlm::tlm_sync_enum Interconnect::PartitionPort::nb_transport_bw(Payload& p, tlm::tlm_phase& phase,
@@ -309,7 +433,8 @@ void Interconnect::admit_held_requests(std::uint64_t now) {
 void Interconnect::admit_held_responses(std::uint64_t now) {
   held_responses_.for_each([&](unsigned index) {
     PartitionPort& port = *partition_ports_[index];
-    if (port.held_at > now + 1 || !responses_.has_room(index, now, now + 1)) return;
+    // With branches this must not depend on whether other work makes it look early: not before it has arrived.
+    if (port.held_at > now + (apart_ ? 0 : 1) || !responses_.has_room(index, now, now + 1)) return;
     Payload& p = *port.held;
     port.held = nullptr;
     held_responses_.erase(index);
@@ -352,7 +477,7 @@ void Interconnect::work() {
   if (!held_responses_.empty()) admit_held_responses(now);
   if (!waiting_requests_.empty() || !waiting_responses_.empty()) deliver_waiting(now);
   const bool requests_moved =
-      requests_.transfer(now, [&](unsigned o, Payload& p, std::uint64_t at) { deliver_request(o, p, now, at); });
+      requests_.transfer(now, [&](unsigned o, Payload& p, std::uint64_t at) { request_left(o, p, now, at); });
   const bool responses_moved =
       responses_.transfer(now, [&](unsigned o, Payload& p, std::uint64_t at) { deliver_response(o, p, now, at); });
 
@@ -380,9 +505,18 @@ void Interconnect::next_admission(NextCycle& next, std::uint64_t now, bool freed
   });
 }
 
+bool Interconnect::work_is_due() const {
+  const bool due = wakeup_.is_due() ||
+                   std::any_of(sm_ports_.begin(), sm_ports_.end(), [](const auto& p) { return p->wakeup.is_due(); });
+  return due && !idle();
+}
+
 bool Interconnect::idle() const {
   return requests_.idle() && responses_.idle() && held_requests_.empty() && held_responses_.empty() &&
-         std::none_of(sm_ports_.begin(), sm_ports_.end(), [](const auto& p) { return p->responder.blocked(); }) &&
+         std::none_of(sm_ports_.begin(), sm_ports_.end(),
+                      [](const auto& p) {
+                        return p->responder.blocked() || !p->answers.empty() || p->held != nullptr || !p->posts.empty();
+                      }) &&
          std::none_of(partition_ports_.begin(), partition_ports_.end(),
                       [](const auto& p) { return p->requester.blocked(); });
 }

@@ -23,9 +23,9 @@ void check(const L1Config& l1, const MemorySystemConfig& config) {
 }
 
 MemorySystem::MemorySystem(const sc_core::sc_module_name& name, const MemorySystemConfig& config,
-                           support::ClockDomain& clock)
+                           support::ClockDomain& clock, const std::vector<support::ClockDomain*>& sm_clocks)
     : sc_module(name), config_(checked(config)), partitions_(config.partition_map()) {
-  interconnect_ = std::make_unique<Interconnect>("interconnect", config_, config_.simulated_sms, clock);
+  interconnect_ = std::make_unique<Interconnect>("interconnect", config_, config_.simulated_sms, clock, 0, sm_clocks);
   for (unsigned i = 0; i < config_.l2.partitions; ++i) {
     const std::string index = std::to_string(i);
     l2_.push_back(std::make_unique<L2Partition>(("l2_" + index).c_str(), config_, clock));

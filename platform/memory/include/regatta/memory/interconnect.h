@@ -6,9 +6,11 @@
 #include <regatta/memory/memory_config.h>
 #include <regatta/memory/transport.h>
 #include <regatta/support/clock_domain.h>
+#include <regatta/support/clock_windows.h>
 #include <regatta/support/holds_work.h>
 #include <regatta/support/stats.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <vector>
@@ -54,6 +56,32 @@ class PortSet {
   std::size_t size_ = 0;
 };
 
+/// Packets on their way to an output's far end and in its queue there, for a crossbar whose far end runs ahead of it:
+/// the cycles in which they left are known before the crossbar comes to them.
+class FarEnd {
+ public:
+  explicit FarEnd(std::size_t capacity) : capacity_(capacity), left_(capacity) {}
+  bool has_room(std::uint64_t now) {
+    const std::size_t before = left_.size();
+    inside_ -= before - left_.occupied(now);
+    return inside_ < capacity_;
+  }
+  /// The cycle from which on there is room: 0 when there is; no_cycle until another packet leaves.
+  std::uint64_t room_at() const {
+    if (inside_ < capacity_) return 0;
+    return left_.empty() ? no_cycle : left_.first() + 1;
+  }
+  /// A packet is sent.
+  void enter() { ++inside_; }
+  /// One leaves in cycle `at`; its place is free from the next cycle on. Called by the far end.
+  void leave(std::uint64_t at) { left_.push(at); }
+
+ private:
+  std::size_t capacity_;
+  std::size_t inside_ = 0;
+  DepartureRing left_;
+};
+
 /// One direction. Each input has a finite queue and sends a packet's flits at its width. Each output has a finite queue
 /// too and receives at its own width, so a busy output blocks an input only if its queue is full. A packet travels for
 /// the latency in between. Each output serves the inputs round robin, a packet per cycle. Plain C++.
@@ -90,6 +118,9 @@ class Crossbar {
   bool transfer(std::uint64_t now, Deliver&& deliver);
   /// The next cycle in which transfer() may have something to do, unless something comes or leaves before.
   std::uint64_t next_transfer(std::uint64_t now) const;
+  /// Output `output` delivers to a far end that counts its packets itself.
+  void set_far_end(unsigned output, FarEnd& far_end) { outputs_[output].far_end = &far_end; }
+  bool busy() const { return !busy_.empty(); }
   /// Packets that were delivered but cannot leave yet.
   TransferQueue& waiting(unsigned output) { return outputs_[output].waiting; }
   const TransferQueue& waiting(unsigned output) const { return outputs_[output].waiting; }
@@ -108,14 +139,16 @@ class Crossbar {
   struct Output {
     explicit Output(std::size_t capacity) : waiting(capacity), travelling(capacity) {}
     TransferQueue waiting;
-    DepartureRing travelling;  // sent on ahead: when they arrive
-    std::uint64_t last = 0;    // cycle in which the last packet sent arrives
-    std::size_t turn = 0;      // the input that is served first
+    DepartureRing travelling;   // sent on ahead: when they arrive
+    FarEnd* far_end = nullptr;  // instead of these two
+    std::uint64_t last = 0;     // cycle in which the last packet sent arrives
+    std::size_t turn = 0;       // the input that is served first
     std::size_t best = 0, best_distance = no_input;
   };
   /// The cycle from which on an output has room: 0 when it has; no_cycle until what waits there is taken.
   static std::uint64_t room_in(const Output& out);
-  bool output_has_room(Output& out, std::uint64_t now) {
+  static bool output_has_room(Output& out, std::uint64_t now) {
+    if (out.far_end != nullptr) return out.far_end->has_room(now);
     return out.waiting.has_room(now, 1 + out.travelling.occupied(now));
   }
   /// The input's first packet starts now.
@@ -138,32 +171,71 @@ class Crossbar {
 /// SM ports (targets) on one side, partition ports (initiators) on the other. A request is accepted with TLM_UPDATED /
 /// END_REQ if the port's queue has room, otherwise answered TLM_ACCEPTED. Answers are routed by MemoryAccess::sm, which
 /// must be the index of the port of the request.
-class Interconnect : public sc_core::sc_module, public support::StatProvider, public support::HoldsWork {
+///
+/// An SM's port belongs to the SM's clock. If that is a branch of the interconnect's own (support::ClockWindows), SM
+/// and crossbars run in turns: what the SM sends is stamped with its cycle and enters the crossbar when that comes to
+/// the cycle; what the crossbar sends is stamped with its arrival. The SM learns by a credit that a request has left
+/// the port's queue, after the latency of the wires like everything else, so the queue holds as many more requests as
+/// can be on them: a port whose queue never fills up has the same timing in both cases.
+class Interconnect : public sc_core::sc_module,
+                     public support::StatProvider,
+                     public support::HoldsWork,
+                     public support::ClockBoundary {
  public:
   sc_core::sc_vector<protocol::MemoryTargetSocket> upstream;
   sc_core::sc_vector<protocol::MemoryInitiatorSocket> downstream;
 
-  /// `first_sm`: MemoryAccess::sm of port 0.
+  /// `first_sm`: MemoryAccess::sm of port 0. `sm_clocks`: the clock of each SM; empty: `clock` for all.
   Interconnect(const sc_core::sc_module_name& name, const MemorySystemConfig& config, unsigned sms,
-               support::ClockDomain& clock, unsigned first_sm = 0);
+               support::ClockDomain& clock, unsigned first_sm = 0,
+               const std::vector<support::ClockDomain*>& sm_clocks = {});
+  /// The way of an answer, or a credit, through the crossbar.
+  std::uint64_t lookahead() const override { return config_.interconnect.latency; }
+  void exchange(std::uint64_t from) override;
   bool idle() const;
   std::string held_work() const override;
-  bool work_is_due() const override { return wakeup_.is_due() && !idle(); }
+  bool work_is_due() const override;
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 
  private:
+  /// A request that an SM has sent and the crossbar has not seen.
+  struct Post {
+    std::uint64_t sent = 0;  ///< cycle
+    std::uint64_t at = 0;    ///< cycle of its arrival at the port
+    Payload* payload = nullptr;
+    unsigned port = 0;
+  };
+  /// Runs in the SM's clock.
   struct SmPort : NonBlockingTarget {
-    SmPort(Interconnect& o, unsigned i, unsigned line_bytes)
-        : owner(o), index(i), socket_rules(o.upstream[i], line_bytes) {}
+    SmPort(Interconnect& o, unsigned i, unsigned line_bytes, support::ClockDomain& sm_clock);
     tlm::tlm_sync_enum nb_transport_fw(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
     const protocol::MemoryRequestRules& rules() const override { return socket_rules; }
+    // The rest if the SM's clock is a branch.
+    /// An answer arrives in cycle `at`.
+    void receive(Payload& p, std::uint64_t at);
+    /// A request has left the queue, as the SM knows in cycle `at`.
+    void credit(std::uint64_t at);
+    bool has_room(std::uint64_t now);
+    void post(Payload& p, std::uint64_t now, std::uint64_t at);
+    void work();
     Interconnect& owner;
     unsigned index;
     const protocol::MemoryRequestRules socket_rules;
+    CycleClock clock;
+    support::CycleClient wakeup;
+    const bool apart;  ///< the SM's clock is a branch
     Payload* held = nullptr;
     std::uint64_t held_at = 0;
     ResponseSender responder;
+    std::vector<Post> posts;     ///< since the last exchange
+    std::size_t capacity;        ///< requests that the SM may have in the queue, as far as it knows
+    std::size_t inside = 0;      ///< requests of which no credit has come back
+    DepartureRing credits;       ///< the cycles in which others come back
+    std::uint64_t refusals = 0;  ///< since the last exchange
+    bool left = false;           ///< an answer has left since the last exchange
+    TransferQueue answers;       ///< on their way or waiting for the SM
+    FarEnd far_end;              ///< the same as the crossbar knows it
   };
   struct PartitionPort : NonBlockingInitiator {
     PartitionPort(Interconnect& o, unsigned i) : owner(o), index(i), answer_rules(o.downstream[i]) {}
@@ -177,11 +249,14 @@ class Interconnect : public sc_core::sc_module, public support::StatProvider, pu
   };
 
   void work();
+  /// The requests that were sent in this cycle.
+  void take_posts();
+  void request_left(unsigned port, Payload& payload, std::uint64_t now, std::uint64_t arrival);
   void push_request(unsigned port, Payload& payload, const protocol::MemoryAccess& access, std::uint64_t now,
                     std::uint64_t at);
+  void deliver_response(unsigned port, Payload& payload, std::uint64_t now, std::uint64_t arrival);
   void push_response(unsigned port, Payload& payload, std::uint64_t now, std::uint64_t at);
   void deliver_request(unsigned port, Payload& payload, std::uint64_t now, std::uint64_t arrival);
-  void deliver_response(unsigned port, Payload& payload, std::uint64_t now, std::uint64_t arrival);
   void admit_held_requests(std::uint64_t now);
   void admit_held_responses(std::uint64_t now);
   void deliver_waiting(std::uint64_t now);
@@ -190,10 +265,13 @@ class Interconnect : public sc_core::sc_module, public support::StatProvider, pu
 
   MemorySystemConfig config_;
   CycleClock clock_;
+  /// Before work() in a cycle.
+  support::CycleClient posts_due_{clock_.domain(), [](void* m) { static_cast<Interconnect*>(m)->take_posts(); }, this};
   support::CycleClient wakeup_{clock_.domain(), [](void* m) { static_cast<Interconnect*>(m)->work(); }, this};
   std::array<std::uint32_t, 9> flits_{};  // of a packet with so many sectors
   PartitionMap map_;
   unsigned first_sm_;
+  bool apart_;  ///< the SMs' clocks are branches
   std::uint8_t all_sectors_;
   Crossbar requests_;
   Crossbar responses_;
@@ -201,7 +279,9 @@ class Interconnect : public sc_core::sc_module, public support::StatProvider, pu
   std::vector<std::unique_ptr<PartitionPort>> partition_ports_;
   PortSet held_requests_, held_responses_;  // ports with a packet that was refused
   PortSet waiting_requests_,
-      waiting_responses_;  // outputs with a packet that cannot leave yet
+      waiting_responses_;    // outputs with a packet that cannot leave yet
+  std::vector<Post> posts_;  // in the order of cycles, then ports
+  std::size_t next_post_ = 0;
   std::uint64_t request_bytes_ = 0, response_bytes_ = 0, request_refusals_ = 0, response_refusals_ = 0;
 };
 

@@ -24,7 +24,9 @@ class MemorySystem : public sc_core::sc_module {
   /// One per simulated SM, bound to the L1s' downstream sockets: port i serves the SM with MemoryAccess::sm == i.
   sc_core::sc_vector<protocol::MemoryTargetSocket>& upstream() { return interconnect_->upstream; }
 
-  MemorySystem(const sc_core::sc_module_name& name, const MemorySystemConfig& config, support::ClockDomain& clock);
+  /// `sm_clocks`: as with Interconnect.
+  MemorySystem(const sc_core::sc_module_name& name, const MemorySystemConfig& config, support::ClockDomain& clock,
+               const std::vector<support::ClockDomain*>& sm_clocks = {});
 
   const MemorySystemConfig& config() const { return config_; }
   Interconnect& interconnect() { return *interconnect_; }
