@@ -14,17 +14,15 @@ RegisterCompression::RegisterCompression(const sc_core::sc_module_name& name, co
     : CompressedRows(name, config),
       compression("compression", *this),
       decompression("decompression", *this),
-      period_(clock.period()),
+      clock_(clock),
       entries_((config.rows + config.slices - 1) / config.slices),
       unit_("unit"),
-      decompressor_("decompressor") {
+      decompressor_("decompressor"),
+      again_(
+          clock, [](void* c) { static_cast<RegisterCompression*>(c)->try_again(); }, this) {
   for (unsigned s = 0; s < config.slices; ++s) {
     tables_.push_back(std::make_unique<Slice>("table" + std::to_string(s), config, entries_, clock, *this));
   }
-  SC_HAS_PROCESS(RegisterCompression);
-  SC_METHOD(try_again);
-  sensitive << again_;
-  dont_initialize();
 }
 
 void RegisterCompression::launch_started(std::uint32_t) {
@@ -70,7 +68,7 @@ void RegisterCompression::wait(const WarpAccess& access, std::uint32_t tag, Look
   tag_of_[&access] = tag;
   if (reply == LookupReply::later) return;
   refused_.push_back(&access);
-  again_.notify(period_);
+  again_.request(clock_.now() + 1);
 }
 
 void RegisterCompression::done_waiting(const WarpAccess& access) {
@@ -95,7 +93,7 @@ void RegisterCompression::try_again() {
 RegisterCompression::Waiting& RegisterCompression::asking(std::uint32_t tag, bool Waiting::*has) {
   const auto found = waiting_.find(tag);
   if (found == waiting_.end() || found->second.*has) {
-    protocol::unexpected_answer(name(), sc_core::sc_time_stamp().value() / period_.value(), tag);
+    protocol::unexpected_answer(name(), clock_.now(), tag);
   }
   return found->second;
 }

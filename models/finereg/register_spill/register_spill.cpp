@@ -36,8 +36,8 @@ RegisterSpill::RegisterSpill(const sc_core::sc_module_name& name, const Register
       memory_("memory", memory, clock, *this),
       wakeup_(
           clock, [](void* s) { static_cast<RegisterSpill*>(s)->work(); }, this),
-      changed_("changed"),
-      ended_("ended"),
+      changed_("changed", &clock),
+      ended_("ended", &clock),
       base_(base::first_address(base::Window::registers) + memory.sm * space_of_sm),
       results_(config.results) {
   transfer.bind(*this);
@@ -64,7 +64,7 @@ void RegisterSpill::cta_finished(const protocol::CtaInfo& cta) {
   if (out_ == cta.cta) out_.reset();
   if (in_ == cta.cta) in_.reset();
   where = Where::scheduled;
-  ended_.notify(sc_core::SC_ZERO_TIME);
+  ended_.notify();
 }
 
 void RegisterSpill::move(std::optional<CtaSlot> out, std::optional<CtaSlot> in) {
@@ -164,7 +164,7 @@ void RegisterSpill::serve_results() {
 
 void RegisterSpill::work() {
   const std::uint64_t now = clock_.now();
-  if (std::exchange(result_waits_, false)) changed_.notify(sc_core::SC_ZERO_TIME);
+  if (std::exchange(result_waits_, false)) changed_.notify();
   serve_results();
   switch (step_) {
     case Step::none:
@@ -280,7 +280,7 @@ void RegisterSpill::finish(std::uint64_t now) {
   out_.reset();
   in_.reset();
   move_cycles_ += now - begun_;
-  ended_.notify(sc_core::SC_ZERO_TIME);
+  ended_.notify();
 }
 
 void RegisterSpill::memory_answered(std::uint32_t tag, const unsigned char* data, std::uint64_t when) {

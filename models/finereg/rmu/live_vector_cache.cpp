@@ -25,7 +25,7 @@ LiveVectorCache::LiveVectorCache(const sc_core::sc_module_name& name, unsigned e
       memory_("memory", memory, clock, *this),
       wakeup_(
           clock, [](void* c) { static_cast<LiveVectorCache*>(c)->fill(); }, this),
-      changed_("changed"),
+      changed_("changed", &clock),
       line_bytes_(memory.line_bytes),
       entries_(entries) {}
 
@@ -86,7 +86,7 @@ void LiveVectorCache::fill() {
   const bool replaces = e.valid && e.pc != done.pc;
   e = Entry{true, done.pc, vector};
   with_twin(twin_, RmuOperation::fill(done.pc, vector), RmuResult::of_vector(replaces, 0));
-  changed_.notify(sc_core::SC_ZERO_TIME);
+  changed_.notify();
   lookups.answers->answered(done.tag, vector);
 }
 

@@ -19,7 +19,7 @@ RegisterCounter::RegisterCounter(const sc_core::sc_module_name& name, support::C
       clock_(clock),
       wakeup_(
           clock, [](void* c) { static_cast<RegisterCounter*>(c)->work(); }, this),
-      changed_("changed") {
+      changed_("changed", &clock) {
   live_sets.bind(*this);
 }
 
@@ -123,7 +123,7 @@ void RegisterCounter::finish() {
   c.valid = c.resident;  // it may have ended
   ++ctas_counted_;
   registers_counted_ += c.count;
-  changed_.notify(sc_core::SC_ZERO_TIME);
+  changed_.notify();
   counts.answers->answered(tag_, c.count);
 }
 

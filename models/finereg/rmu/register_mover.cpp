@@ -32,8 +32,8 @@ RegisterMover::RegisterMover(const sc_core::sc_module_name& name, unsigned entry
       clock_(clock),
       wakeup_(
           clock, [](void* m) { static_cast<RegisterMover*>(m)->work(); }, this),
-      changed_("changed"),
-      ended_("ended"),
+      changed_("changed", &clock),
+      ended_("ended", &clock),
       entry_latency_(entry_latency),
       most_away_(most_away) {
   transfer.bind(*this);
@@ -107,7 +107,7 @@ void RegisterMover::cta_finished(const protocol::CtaInfo& cta) {
     buffer_.reset();
   }
   whereabouts_[slot.value()] = Where::scheduled;
-  ended_.notify(sc_core::SC_ZERO_TIME);  // there is more room
+  ended_.notify();  // there is more room
 }
 
 void RegisterMover::drop_entries(CtaSlot cta) {
@@ -193,7 +193,7 @@ void RegisterMover::work() {
     // Results go first: they hold up those of other CTAs. The SM asks again in this cycle or the next. Not if the
     // result waits for the move itself, which would then go on no more.
     if (std::exchange(port_wanted_, false)) yields_until_ = now + 1;
-    changed_.notify(sc_core::SC_ZERO_TIME);
+    changed_.notify();
   }
   if (!moving_) return;
   // A result that the file has not taken yet was meant for the CTA that leaves.
@@ -373,7 +373,7 @@ void RegisterMover::finish(std::uint64_t now) {
   moving_ = false;
   out_.reset();
   in_.reset();
-  ended_.notify(sc_core::SC_ZERO_TIME);
+  ended_.notify();
 }
 
 tlm::tlm_sync_enum RegisterMover::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,

@@ -25,8 +25,8 @@ SwitchEngine::SwitchEngine(const sc_core::sc_module_name& name, const CtaSwitchi
       config_(config),
       clock_(clock),
       wakeup_(
-          clock, [](void* e) { static_cast<SwitchEngine*>(e)->changed_.notify(sc_core::SC_ZERO_TIME); }, this),
-      changed_("changed") {}
+          clock, [](void* e) { static_cast<SwitchEngine*>(e)->changed_.notify(); }, this),
+      changed_("changed", &clock) {}
 
 void SwitchEngine::end_of_elaboration() {
   status_ = status.operator->();
@@ -38,6 +38,9 @@ void SwitchEngine::end_of_elaboration() {
   SC_METHOD(transfer_ended);
   dont_initialize();
   sensitive << transfer_->ended();
+  if (const support::CycleEvent* ended = support::CycleEvent::of(transfer_->ended())) {
+    ended->subscribe([this] { transfer_ended(); });
+  }
 }
 
 ResourcePlan SwitchEngine::plan(const protocol::KernelContext& launch, const protocol::SmLimits& offered) {

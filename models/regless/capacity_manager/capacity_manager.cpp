@@ -35,7 +35,7 @@ RegionCounters& RegionCounters::operator+=(const RegionCounters& o) {
 
 CapacityManager::CapacityManager(const sc_core::sc_module_name& name, const CapacityManagerConfig& config,
                                  unsigned shards, support::ClockDomain& clock)
-    : sc_module(name), clock_(clock), by_shards_(shards), room_("room") {
+    : sc_module(name), clock_(clock), by_shards_(shards), room_("room", &clock) {
   for (unsigned s = 0; s < shards; ++s) {
     shards_.push_back(
         std::make_unique<CapacityShard>(("shard" + std::to_string(s)).c_str(), config, shards, table_, room_, clock));

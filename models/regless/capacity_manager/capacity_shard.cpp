@@ -27,7 +27,7 @@ const char* to_string(CapacityShard::State state) {
 }
 
 CapacityShard::CapacityShard(const sc_core::sc_module_name& name, const CapacityManagerConfig& config, unsigned shards,
-                             const RegionTable& table, sc_core::sc_event& room, support::ClockDomain& clock)
+                             const RegionTable& table, support::CycleEvent& room, support::ClockDomain& clock)
     : sc_module(name),
       staging("staging"),
       config_(config),
@@ -135,7 +135,7 @@ void CapacityShard::drop_word(Warp& w) {
   --w.held;
   if (!w.refused_words) return;
   w.refused_words = false;
-  room_event_.notify(sc_core::SC_ZERO_TIME);
+  room_event_.notify();
 }
 
 bool CapacityShard::may_issue(const DynamicInstruction& d) {
@@ -401,7 +401,7 @@ void CapacityShard::lines_available(std::uint64_t at) {
   if (at > now()) {
     listener_->reconsider(protocol::Cycle(at));
   } else {
-    room_event_.notify(sc_core::SC_ZERO_TIME);  // the listener takes later cycles only
+    room_event_.notify();  // the listener takes later cycles only
   }
 }
 

@@ -20,7 +20,7 @@ SharedRegisterPool::SharedRegisterPool(const sc_core::sc_module_name& name, std:
       veto("veto"),
       user("user"),
       clock_(clock),
-      changed_("changed"),
+      changed_("changed", &clock),
       registers_(registers) {
   sections.bind(*this);
   veto.bind(*this);
@@ -137,7 +137,7 @@ void SharedRegisterPool::give_back(WarpSlot warp) {
     listener_->closed(waiting, false);
   }
   closed_.clear();
-  changed_.notify(sc_core::SC_ZERO_TIME);
+  changed_.notify();
 }
 
 void SharedRegisterPool::register_stats(support::StatGroup& g) {

@@ -6,7 +6,7 @@
 namespace regatta::models {
 
 StrandGate::StrandGate(const sc_core::sc_module_name& name, bool waits, support::ClockDomain& clock)
-    : sc_module(name), slots("slots"), clock_(clock), changed_("changed"), waits_(waits) {}
+    : sc_module(name), slots("slots"), clock_(clock), changed_("changed", &clock), waits_(waits) {}
 
 void StrandGate::kernel_started(const protocol::KernelContext& context) {
   const trace::RfhPlan plan = rfh_plan_of(*context.kernel);

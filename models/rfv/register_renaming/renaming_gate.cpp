@@ -34,8 +34,8 @@ RenamingGate::RenamingGate(const sc_core::sc_module_name& name, const RenamingCo
       room_for_ctas("room_for_ctas"),
       config_(config),
       clock_(clock),
-      changed_("changed"),
-      launch_changed_("launch_changed") {
+      changed_("changed", &clock),
+      launch_changed_("launch_changed", &clock) {
   reads.bind(*this);
   room_for_ctas.bind(*this);
 }
@@ -231,7 +231,7 @@ void RenamingGate::obey_words(WarpSlot warp, Warp& w, const DynamicInstruction& 
 }
 
 void RenamingGate::pop_word(Warp& w) {
-  if (w.words-- == config_.words) changed_.notify(sc_core::SC_ZERO_TIME);
+  if (w.words-- == config_.words) changed_.notify();
   if (++w.first_word == config_.words) w.first_word = 0;
 }
 
@@ -314,7 +314,7 @@ void RenamingGate::rows_came_back() {
   if (!waiting_.empty()) open_warps();
   if (!launch_refused_) return;
   launch_refused_ = false;
-  launch_changed_.notify(sc_core::SC_ZERO_TIME);
+  launch_changed_.notify();
 }
 
 /// Only rows that come back change a refusal: when others take rows, a CTA that is not safe does not become so. Opens

@@ -26,7 +26,8 @@ RegisterAllocator::RegisterAllocator(const sc_core::sc_module_name& name, const 
       clock_(clock),
       pool_(config.physical(), config.release_latency, config.counter_bits, config.allocator_ports),
       ports_(config.allocator_ports),
-      promises_(config.physical()) {
+      promises_(config.physical()),
+      opened_(&clock) {
   references.bind(*this);
   credits.bind(*this);
   pool_.set_refuse([this](PhysicalRegister reg, const std::string& what) { refuse(reg, what); });
@@ -137,7 +138,7 @@ LookupReply RegisterAllocator::look_up(const AllocationRequest& request, std::ui
 
 void RegisterAllocator::reopen() {
   refused_ = false;
-  opened_.notify(sc_core::SC_ZERO_TIME);
+  opened_.notify();
 }
 
 void RegisterAllocator::account_mode(std::uint64_t at) {

@@ -18,18 +18,15 @@ RenameStage::RenameStage(const sc_core::sc_module_name& name, const WirMachine& 
       registers("registers"),
       keeper("keeper"),
       clock_(clock),
-      period_(clock.period()),
       front_delay_(config.front_delay()),
       pairs_(config.reuse_pairs),
       loads_(config.loads()),
       in_flight_(in_flight),
       rules_(config.barrier_bits),
-      halves_(config.schedulers) {
+      halves_(config.schedulers),
+      again_(
+          clock, [](void* stage) { static_cast<RenameStage*>(stage)->ask_again(); }, this) {
   keeper.bind(*this);
-  SC_HAS_PROCESS(RenameStage);
-  SC_METHOD(ask_again);
-  sensitive << again_;
-  dont_initialize();
 }
 
 void RenameStage::end_of_elaboration() {
@@ -108,7 +105,7 @@ bool RenameStage::may_issue(const DynamicInstruction& d) {
   }
   if (ask(d, f)) return;
   halves_[d.scheduler].refused = &d;
-  again_.notify(period_);
+  again_.request(clock_.now() + 1);
 }
 
 /// Asks the tables for the registers of an issued instruction; false if they are busy.
@@ -137,7 +134,7 @@ void RenameStage::ask_again() {
       left = true;
     }
   }
-  if (left) again_.notify(period_);
+  if (left) again_.request(clock_.now() + 1);
 }
 
 void RenameStage::take(InFlight& f, const RenamedSources& sources) {

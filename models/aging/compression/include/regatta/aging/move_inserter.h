@@ -3,6 +3,7 @@
 
 #include <regatta/aging/compressed_rows.h>
 #include <regatta/protocol/extension_points.h>
+#include <regatta/support/cycle_event.h>
 
 #include <cstdint>
 #include <systemc>
@@ -37,7 +38,7 @@ class MoveInserter : public sc_core::sc_module,
 
   CompressedRows& rows_;
   protocol::Injector* injector_ = nullptr;
-  sc_core::sc_event changed_{"changed"};  ///< never: the move, or the cycle, is what a refused instruction waits for
+  support::CycleEvent changed_{"changed"};  ///< never: the move, or the cycle, is what a refused instruction waits for
   std::uint64_t inserted_ = 0;
 };
 

@@ -117,7 +117,7 @@ class RegisterCompression : public CompressedRows,
   void ready(const Waiting& waiting);
   void try_again();
 
-  const sc_core::sc_time period_;
+  const support::ClockDomain& clock_;
   std::uint32_t entries_;
   CompressionUnit unit_;
   DecompressionUnit decompressor_;
@@ -127,7 +127,7 @@ class RegisterCompression : public CompressedRows,
   std::map<const protocol::WarpAccess*, std::uint32_t> tag_of_;  ///< of accesses that wait
   std::vector<const protocol::WarpAccess*> refused_;             ///< tried again in the next cycle
   std::uint32_t next_tag_ = 0;
-  sc_core::sc_event again_;
+  support::CycleClient again_;
   std::array<std::uint64_t, pattern_count> patterns_{};
 };
 

@@ -12,6 +12,7 @@
 #include <regatta/protocol/sm_control.h>
 #include <regatta/support/clock_domain.h>
 #include <regatta/support/config.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/stats.h>
 
 #include <cstdint>
@@ -135,7 +136,7 @@ class RegisterSpill final : public sc_core::sc_module,
   support::ClockDomain& clock_;
   MemoryRequester memory_;
   support::CycleClient wakeup_;
-  sc_core::sc_event changed_, ended_;
+  support::CycleEvent changed_, ended_;
   CtaPlaces* places_ = nullptr;
   protocol::SmControl* control_ = nullptr;
   protocol::WarpContext context_;

@@ -8,6 +8,7 @@
 #include <regatta/protocol/lifecycle.h>
 #include <regatta/protocol/lookup.h>
 #include <regatta/support/clock_domain.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/stats.h>
 #include <regatta/trace/live_registers.h>
 
@@ -65,7 +66,7 @@ class LiveVectorCache final : public sc_core::sc_module,
   support::ClockDomain& clock_;
   MemoryRequester memory_;
   support::CycleClient wakeup_;
-  sc_core::sc_event changed_;
+  support::CycleEvent changed_;
   unsigned line_bytes_;
   std::vector<Entry> entries_;
   trace::LiveRegisters live_;

@@ -8,6 +8,7 @@
 #include <regatta/finereg/operations.h>
 #include <regatta/protocol/sm_control.h>
 #include <regatta/support/clock_domain.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/stats.h>
 
 #include <cstdint>
@@ -90,7 +91,7 @@ class RegisterCounter final : public sc_core::sc_module,
 
   support::ClockDomain& clock_;
   support::CycleClient wakeup_;
-  sc_core::sc_event changed_;
+  support::CycleEvent changed_;
   protocol::SmControl* control_ = nullptr;
   unsigned warps_per_cta_ = 1;
   std::uint32_t instructions_ = 0;

@@ -12,6 +12,7 @@
 #include <regatta/protocol/payload.h>
 #include <regatta/protocol/request_rules.h>
 #include <regatta/support/clock_domain.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/stats.h>
 
 #include <cstdint>
@@ -147,7 +148,7 @@ class RegisterMover final : public sc_core::sc_module,
   const protocol::AnswerRules answer_rules_{file_reads, file_writes};
   support::ClockDomain& clock_;
   support::CycleClient wakeup_;
-  sc_core::sc_event changed_, ended_;
+  support::CycleEvent changed_, ended_;
   CtaPlaces* places_ = nullptr;
   PendingEntries* pending_ = nullptr;
   FreeEntries* free_ = nullptr;

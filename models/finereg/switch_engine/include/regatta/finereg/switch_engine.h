@@ -11,6 +11,7 @@
 #include <regatta/protocol/sm_control.h>
 #include <regatta/support/clock_domain.h>
 #include <regatta/support/config.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/stats.h>
 
 #include <array>
@@ -166,7 +167,7 @@ class SwitchEngine final : public sc_core::sc_module,
   Action leave(CtaSlot out, std::optional<CtaSlot> in, bool moves_out, bool moves_in);
   Action enter(CtaSlot in);
   void begin_move();
-  void transfer_ended() { changed_.notify(sc_core::SC_ZERO_TIME); }
+  void transfer_ended() { changed_.notify(); }
   Action finish(const View& view);
   unsigned context_bytes(CtaSlot cta);
   /// next() is called again in cycle `at`, or in the next one.
@@ -175,7 +176,7 @@ class SwitchEngine final : public sc_core::sc_module,
   const CtaSwitchingConfig config_;
   support::ClockDomain& clock_;
   support::CycleClient wakeup_;
-  sc_core::sc_event changed_;
+  support::CycleEvent changed_;
   protocol::SmControl* control_ = nullptr;
   CtaStatusAccess* status_ = nullptr;
   CtaPlaces* places_ = nullptr;

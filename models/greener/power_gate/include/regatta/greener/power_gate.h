@@ -14,6 +14,7 @@
 #include <regatta/support/calendar.h>
 #include <regatta/support/clock_domain.h>
 #include <regatta/support/config.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/stats.h>
 
 #include <cstdint>
@@ -194,7 +195,7 @@ class PowerGate : public sc_core::sc_module,
   const RowNeeds* needs_ = nullptr;
   unsigned registers_per_warp_ = 0;
   protocol::GateListener* listener_ = nullptr;
-  sc_core::sc_event changed_;  ///< never notified: held warps are paused
+  support::CycleEvent changed_;  ///< never notified: held warps are paused
 
   const std::vector<protocol::InstructionTraits>* traits_ = nullptr;
   std::vector<PowerPlan> plans_;

@@ -7,6 +7,7 @@
 
 #include <regatta/regless/capacity_shard.h>
 #include <regatta/support/clock_domain.h>
+#include <regatta/support/cycle_event.h>
 
 #include <memory>
 #include <systemc>
@@ -64,7 +65,7 @@ class CapacityManager final : public sc_core::sc_module,
   support::ClockDomain& clock_;
   support::SmallDivisor by_shards_;
   RegionTable table_;
-  sc_core::sc_event room_;
+  support::CycleEvent room_;
   std::vector<std::unique_ptr<CapacityShard>> shards_;
   unsigned resident_ = 0;
   std::uint64_t resident_since_ = 0;

@@ -10,6 +10,7 @@
 #include <regatta/regless/staging_unit.h>
 #include <regatta/support/clock_domain.h>
 #include <regatta/support/config.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/small_divisor.h>
 #include <regatta/support/stats.h>
 
@@ -53,7 +54,7 @@ class CapacityShard final : public sc_core::sc_module, public StagingClient, pub
 
   /// `table` is of the running kernel; `room` is notified when room() may have got better.
   CapacityShard(const sc_core::sc_module_name& name, const CapacityManagerConfig& config, unsigned shards,
-                const RegionTable& table, sc_core::sc_event& room, support::ClockDomain& clock);
+                const RegionTable& table, support::CycleEvent& room, support::ClockDomain& clock);
 
   sc_core::sc_port<StagingUnit> staging;
 
@@ -163,7 +164,7 @@ class CapacityShard final : public sc_core::sc_module, public StagingClient, pub
   const CapacityManagerConfig config_;
   const support::SmallDivisor by_shards_;
   const RegionTable& table_;
-  sc_core::sc_event& room_event_;
+  support::CycleEvent& room_event_;
   support::ClockDomain& clock_;
   support::CycleClient client_;
   StagingUnit* unit_ = nullptr;

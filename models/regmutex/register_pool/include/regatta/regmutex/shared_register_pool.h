@@ -7,6 +7,7 @@
 #include <regatta/finereg/cta_registers.h>
 #include <regatta/protocol/extension_points.h>
 #include <regatta/support/clock_domain.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/stats.h>
 #include <regatta/trace/regmutex.h>
 
@@ -91,7 +92,7 @@ class SharedRegisterPool final : public sc_core::sc_module,
   [[gnu::noinline]] void complain(protocol::WarpSlot warp, const char* what) const;
 
   support::ClockDomain& clock_;
-  sc_core::sc_event changed_;
+  support::CycleEvent changed_;
   const std::uint32_t registers_;
   unsigned warps_per_cta_ = 1;
   protocol::GateListener* listener_ = nullptr;

@@ -7,6 +7,7 @@
 #include <regatta/rfh/active_entries.h>
 #include <regatta/rfh/operand_levels.h>
 #include <regatta/support/clock_domain.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/stats.h>
 
 #include <cstdint>
@@ -84,7 +85,7 @@ class StrandGate final : public sc_core::sc_module,
     if (s.is_long && --w.outstanding == 0 && w.closed) open(d.warp, w);
     if (refused_) {
       refused_ = false;
-      changed_.notify(sc_core::SC_ZERO_TIME);
+      changed_.notify();
     }
   }
   const sc_core::sc_event& changed() const override { return changed_; }
@@ -112,7 +113,7 @@ class StrandGate final : public sc_core::sc_module,
   void open(protocol::WarpSlot warp, Warp& w);
 
   support::ClockDomain& clock_;
-  sc_core::sc_event changed_;
+  support::CycleEvent changed_;
   const bool waits_;
   EntrySlots* slots_ = nullptr;
   protocol::GateListener* listener_ = nullptr;

@@ -7,6 +7,7 @@
 #include <regatta/rfv/row_availability.h>
 #include <regatta/rfv/row_throttle.h>
 #include <regatta/support/clock_domain.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/stats.h>
 
 #include <array>
@@ -162,7 +163,7 @@ class RenamingGate : public sc_core::sc_module,
   unsigned release(protocol::WarpSlot warp, Registers registers);
   void close(protocol::WarpSlot warp, Warp& w, unsigned rows);
 
-  sc_core::sc_event changed_, launch_changed_;
+  support::CycleEvent changed_, launch_changed_;
   RowEntries* entries_ = nullptr;
   RowPool* pool_ = nullptr;
   FlagLookup* flags_ = nullptr;

@@ -6,6 +6,7 @@
 #include <regatta/baseline/occupancy.h>
 #include <regatta/protocol/extension_points.h>
 #include <regatta/sharing/sharing.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/stats.h>
 
 #include <optional>
@@ -55,7 +56,7 @@ class PairedResidency : public sc_core::sc_module,
  private:
   const Threshold t_;
   const std::string resource_;
-  sc_core::sc_event changed_;  ///< never notified: the answer changes only with CTA starts and ends
+  support::CycleEvent changed_;  ///< never notified: the answer changes only with CTA starts and ends
   SharingPlan plan_;
   std::uint64_t launches_ = 0, unshared_ctas_ = 0, paired_ctas_ = 0;
 };

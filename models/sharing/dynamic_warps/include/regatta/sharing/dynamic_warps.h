@@ -8,6 +8,7 @@
 #include <regatta/sharing/stall_meter.h>
 #include <regatta/support/clock_domain.h>
 #include <regatta/support/config.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/stats.h>
 
 #include <cstdint>
@@ -82,7 +83,7 @@ class DynamicWarps final : public sc_core::sc_module,
   support::ClockDomain& clock_;
   support::CycleClient client_;
   support::ClockDomain::Probe probe_;
-  sc_core::sc_event changed_;  ///< never notified: closed warps are opened
+  support::CycleEvent changed_;  ///< never notified: closed warps are opened
   protocol::GateListener* listener_ = nullptr;
   const CtaOwners* owners_ = nullptr;
   bool running_ = false;  ///< a launch that shares

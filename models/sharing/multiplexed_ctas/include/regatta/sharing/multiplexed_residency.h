@@ -7,6 +7,7 @@
 #include <regatta/baseline/occupancy.h>
 #include <regatta/protocol/extension_points.h>
 #include <regatta/sharing/sharing.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/stats.h>
 
 #include <systemc>
@@ -45,7 +46,7 @@ class MultiplexedResidency final : public sc_core::sc_module,
  private:
   const Threshold t_;
   const unsigned most_;
-  sc_core::sc_event changed_;  ///< never notified: the answer changes only with CTA starts and ends
+  support::CycleEvent changed_;  ///< never notified: the answer changes only with CTA starts and ends
   MultiplexPlan plan_;
   unsigned private_ = 0, cta_bytes_ = 0;
   std::uint64_t launches_ = 0, multiplexed_ctas_ = 0, whole_ctas_ = 0;

@@ -8,6 +8,7 @@
 #include <regatta/protocol/extension_points.h>
 #include <regatta/sharing/warp_room.h>
 #include <regatta/support/clock_domain.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/stats.h>
 
 #include <cstdint>
@@ -51,7 +52,7 @@ class PartialResidency final : public sc_core::sc_module, public protocol::Resid
   Action admit() const;
 
   support::ClockDomain& clock_;
-  sc_core::sc_event changed_;  ///< never notified: the answer changes only with CTAs and warps that start and end
+  support::CycleEvent changed_;  ///< never notified: the answer changes only with CTAs and warps that start and end
   const WarpRoom* room_ = nullptr;
   unsigned warps_per_cta_ = 1;
   unsigned resident_ = 0;

@@ -4,6 +4,7 @@
 #include <regatta/protocol/extension_points.h>
 #include <regatta/sharing/sharing.h>
 #include <regatta/support/clock_domain.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/stats.h>
 
 #include <cstdint>
@@ -73,7 +74,7 @@ class RegisterGate final : public sc_core::sc_module,
   [[gnu::noinline, gnu::cold]] void complain(const std::string& what) const;
 
   support::ClockDomain& clock_;
-  sc_core::sc_event changed_;  ///< never notified: closed warps are opened
+  support::CycleEvent changed_;  ///< never notified: closed warps are opened
   protocol::GateListener* listener_ = nullptr;
   protocol::SmControl* control_ = nullptr;
   const CtaPairs* pairs_ = nullptr;

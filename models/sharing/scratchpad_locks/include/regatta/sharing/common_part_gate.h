@@ -4,6 +4,7 @@
 #include <regatta/protocol/extension_points.h>
 #include <regatta/sharing/sharing.h>
 #include <regatta/support/clock_domain.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/stats.h>
 
 #include <cstdint>
@@ -100,7 +101,7 @@ class CommonPartGate : public sc_core::sc_module,
   const std::string knob_;
   const Threshold t_;
   const std::string relssp_;
-  sc_core::sc_event changed_;  ///< never notified: closed warps are opened
+  support::CycleEvent changed_;  ///< never notified: closed warps are opened
   protocol::GateListener* listener_ = nullptr;
   ReleaseBits* bits_ = nullptr;
   unsigned warps_per_cta_ = 1;

@@ -6,6 +6,7 @@
 
 #include <regatta/protocol/extension_points.h>
 #include <regatta/support/clock_domain.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/energy.h>
 #include <regatta/support/ring.h>
 #include <regatta/support/stats.h>
@@ -128,7 +129,7 @@ class AllocationStage : public sc_core::sc_module,
   std::vector<protocol::DynamicInstruction*> waiting_;     ///< by pool index: for late answers
   std::deque<protocol::DynamicInstruction*> answered_;     ///< all late answers are there
   Counters counters_;
-  sc_core::sc_event changed_;
+  support::CycleEvent changed_;
 };
 
 }  // namespace regatta::models::wir

@@ -6,6 +6,7 @@
 #include <regatta/protocol/lifecycle.h>
 #include <regatta/protocol/lookup.h>
 #include <regatta/support/clock_domain.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/holds_work.h>
 #include <regatta/support/stats.h>
 #include <regatta/trace/types.h>
@@ -180,7 +181,7 @@ class RegisterAllocator : public sc_core::sc_module,
   std::uint64_t mode_since_ = 0;
   std::uint64_t evicted_until_ = 0;  ///< the first cycle whose idle evictions are not done
   std::uint64_t allocated_ = 0, counted_ = 0, low_cycles_ = 0;
-  sc_core::sc_event changed_, opened_;
+  support::CycleEvent changed_, opened_;
 };
 
 }  // namespace regatta::models::wir

@@ -82,7 +82,6 @@ class RenameStage : public sc_core::sc_module,
   void take(InFlight& f, const RenamedSources& sources);
 
   support::ClockDomain& clock_;
-  const sc_core::sc_time period_;
   const unsigned front_delay_;
   const bool pairs_, loads_;
   InFlightTable& in_flight_;
@@ -96,7 +95,7 @@ class RenameStage : public sc_core::sc_module,
   protocol::LaneMask all_lanes_ = 0;
   std::vector<Half> halves_;  ///< of the rename tables, by scheduler
   protocol::GateListener* listener_ = nullptr;
-  sc_core::sc_event again_;  ///< the next cycle: a half has somebody refused
+  support::CycleClient again_;  ///< the next cycle: a half has somebody refused
   std::uint64_t instructions_ = 0, refused_issues_ = 0;
 };
 

@@ -6,6 +6,7 @@
 
 #include <regatta/protocol/extension_points.h>
 #include <regatta/support/clock_domain.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/energy.h>
 #include <regatta/support/stats.h>
 #include <regatta/wir/in_flight.h>
@@ -114,7 +115,7 @@ class ReuseUnit : public sc_core::sc_module,
   std::uint64_t retired_ = 0;
   bool racy_ = false;  ///< the race detector found its loads unordered
   Counters counters_;
-  sc_core::sc_event changed_;
+  support::CycleEvent changed_;
   std::function<std::string(std::uint32_t)> supplier_;
 };
 
