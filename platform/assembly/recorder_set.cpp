@@ -29,14 +29,14 @@ RecorderSet::RecorderSet(const Recording& recording, const MachineConfig& machin
   if (!recording_.timeline_file.empty()) {
     timeline_ = std::make_unique<recorders::Timeline>(
         recording_.timeline_file,
-        recorders::Timeline::Options{recording_.timeline_cycles, recording_.timeline_ctas, machine.clock_mhz}, clock_);
+        recorders::Timeline::Options{recording_.timeline_cycles, recording_.timeline_ctas, machine.clock_mhz});
   }
   if (!recording_.cta_file.empty()) ctas_ = std::make_unique<recorders::CtaCyclesFile>(recording_.cta_file);
 }
 
-void RecorderSet::add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::SocketTap<1024>* reads,
-                         recorders::SocketTap<1024>* writes, recorders::SocketTap<256>* memory,
-                         const std::vector<std::string>& gates) {
+void RecorderSet::add_sm(unsigned index, sm::Sm& sm, const support::ClockDomain& clock, unsigned banks,
+                         recorders::SocketTap<1024>* reads, recorders::SocketTap<1024>* writes,
+                         recorders::SocketTap<256>* memory, const std::vector<std::string>& gates) {
   if (vcd_ != nullptr) {
     recorders::VcdShape shape = shape_;
     if (banks != 0) {
@@ -44,7 +44,7 @@ void RecorderSet::add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::
       shape.read_ports = 1;
       shape.write_ports = std::max(shape.write_ports, banks);
     }
-    vcd_recorders_.push_back(std::make_unique<recorders::VcdRecorder>(*vcd_, index, shape, clock_));
+    vcd_recorders_.push_back(std::make_unique<recorders::VcdRecorder>(*vcd_, index, shape, clock));
     vcd_recorders_.back()->watch(*reads, *writes, *memory);
     sm.add_observer(*vcd_recorders_.back());
   }
@@ -53,7 +53,7 @@ void RecorderSet::add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::
     sm.add_observer(*pipeline_recorders_.back());
   }
   if (timeline_ != nullptr) {
-    recorders::TimelineRecorder& recorder = timeline_->add_sm({index, shape_.schedulers, gates});
+    recorders::TimelineRecorder& recorder = timeline_->add_sm({index, shape_.schedulers, gates}, clock);
     sm.add_observer(recorder);
     sm.add_listener(recorder.listener());
   }
@@ -96,8 +96,7 @@ void RecorderSet::sample_every(std::uint64_t period, std::function<void(std::uin
     } catch (const base::InputError&) {
       // Kept until the run has ended, because SystemC would turn the exception into a report.
       error_ = std::current_exception();
-      clock_.yield();
-      sc_core::sc_pause();
+      clock_.pause();
     }
   }));
 }

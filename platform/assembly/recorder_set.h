@@ -30,10 +30,14 @@ class RecorderSet {
 
   /// True when the SMs' sockets are looked at: taps are needed.
   bool wants_taps() const { return vcd_ != nullptr; }
-  /// What observes SM `index`, whose storage has `banks` banks (0: the register file's). Taps may be null unless
-  /// wanted. `gates` are the names of its issue gates.
-  void add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::SocketTap<1024>* reads,
-              recorders::SocketTap<1024>* writes, recorders::SocketTap<256>* memory,
+  /// Whether the recorders of several SMs write one file, in the order of cycles.
+  bool wants_order() const {
+    return vcd_ != nullptr || pipeline_ != nullptr || timeline_ != nullptr || ctas_ != nullptr;
+  }
+  /// What observes SM `index`, whose clock is `clock` and whose storage has `banks` banks (0: the register file's).
+  /// Taps may be null unless wanted. `gates` are the names of its issue gates.
+  void add_sm(unsigned index, sm::Sm& sm, const support::ClockDomain& clock, unsigned banks,
+              recorders::SocketTap<1024>* reads, recorders::SocketTap<1024>* writes, recorders::SocketTap<256>* memory,
               const std::vector<std::string>& gates);
   /// After elaboration: begins to sample. `settle` brings all counters up to the end of a cycle.
   void begin(const std::vector<support::StatGroup>& groups, std::function<void(std::uint64_t)> settle);

@@ -7,6 +7,7 @@
 #include <regatta/memory/memory_system.h>
 #include <regatta/support/block_name.h>
 #include <regatta/support/clock_domain.h>
+#include <regatta/support/clock_windows.h>
 #include <regatta/support/energy.h>
 #include <regatta/support/holds_work.h>
 #include <regatta/support/interrupt.h>
@@ -55,10 +56,13 @@ struct Simulation::Impl {
   std::string lost(const LaunchResult& r, const trace::Launch& launch, const ConservationLaws& laws) const;
   void run_until_idle();
   std::uint64_t now() const { return clock->now(); }
-  void pause() {
-    clock->yield();
-    sc_core::sc_pause();
-  }
+  support::ClockDomain& clock_of(unsigned sm) { return sm_clocks.empty() ? *clock : *sm_clocks[sm]; }
+  void show_progress();
+  /// What ends the run, and when.
+  struct Event {
+    std::uint64_t cycle = 0;
+    std::string what;  ///< empty: nothing has
+  };
   CycleStack cycle_stack() const;
   std::vector<support::EnergyGroup> energy_groups() const;
   static std::string held_work(const std::vector<sc_core::sc_object*>& objects);
@@ -78,16 +82,21 @@ struct Simulation::Impl {
   const trace::Reader* trace;
   std::unique_ptr<Holder> holder;
   std::optional<support::ClockDomain> clock;  ///< of the SMs and the memory; outlives its parts
-  std::optional<RecorderSet> recorders;       ///< outlives the SMs, which tell it
+  std::unique_ptr<Holder> sm_clocks_holder;
+  std::vector<support::ClockDomain*> sm_clocks;                 ///< of several SMs: branches of it
+  std::vector<std::unique_ptr<support::ClockDomain>> branches;  ///< the same
+  std::optional<RecorderSet> recorders;                         ///< outlives the SMs, which tell it
   std::vector<std::unique_ptr<SmNode>> nodes;
   std::vector<std::unique_ptr<checker::ValueChecker>> checkers;
   std::unique_ptr<memory::MemorySystem> memory;
   std::unique_ptr<CtaDispatcher> dispatcher;
+  std::unique_ptr<support::ClockWindows> windows;  ///< of several SMs
   std::optional<Patience> patience;
   std::vector<support::StatSum> launch_sums;  ///< by SimulationOptions::launch_stats
   std::function<void(std::uint64_t)> progress;
-  std::string mismatch;
-  std::string stuck;  ///< why the run was given up, when it was
+  std::vector<Event> mismatches;  ///< by SM
+  std::string mismatch;           ///< the earliest of them
+  std::string stuck;              ///< why the run was given up, when it was
   bool interrupted = false;
 };
 
@@ -131,30 +140,37 @@ void Simulation::Impl::elaborate() {
 void Simulation::Impl::make_modules() {
   clock.emplace("clock", machine.clock_period());
   recorders.emplace(options.recording, machine, *clock);
-  dispatcher = std::make_unique<CtaDispatcher>("cta_dispatcher", trace, *clock, options.sms);
-  memory = std::make_unique<memory::MemorySystem>("memory", machine.memory, *clock);
-  for (unsigned i = 0; i < options.sms; ++i) {
-    nodes.push_back(
-        std::make_unique<SmNode>(("sm" + std::to_string(i)).c_str(), machine, scheme, *clock, i, options, *recorders));
-    SmNode& node = *nodes.back();
-    node.sm->cta_source.bind(dispatcher->port(i));
-    node.l1->downstream.bind(memory->upstream()[i]);
-    node.sm->set_heartbeat([this] {
-      if (support::interrupted() && !interrupted) {
-        interrupted = true;
-        pause();
+  if (options.sms > 1) {
+    sm_clocks_holder = std::make_unique<Holder>("sm_clocks", [this] {
+      for (unsigned i = 0; i < options.sms; ++i) {
+        branches.push_back(std::make_unique<support::ClockDomain>(("sm" + std::to_string(i)).c_str(), *clock));
+        sm_clocks.push_back(branches.back().get());
       }
-      if (progress) progress(total(&sm::Sm::warp_instructions));
     });
+  }
+  dispatcher = std::make_unique<CtaDispatcher>("cta_dispatcher", trace, options.sms);
+  memory = std::make_unique<memory::MemorySystem>("memory", machine.memory, *clock, sm_clocks);
+  mismatches.resize(options.sms);
+  for (unsigned i = 0; i < options.sms; ++i) {
+    nodes.push_back(std::make_unique<SmNode>(("sm" + std::to_string(i)).c_str(), machine, scheme, clock_of(i), i,
+                                             options, *recorders));
+    SmNode& node = *nodes.back();
+    node.sm->cta_source.bind(dispatcher->port(i, clock_of(i)));
+    node.l1->downstream.bind(memory->upstream()[i]);
+    if (options.sms == 1) node.sm->set_heartbeat([this] { show_progress(); });
     node.sm->set_watchdog([this, i](const std::string& what) {
       if (patience->memory_serves(i)) return;
       stuck = what;
-      pause();
+      clock_of(i).pause();
     });
     if (options.check_values) {
-      checkers.push_back(std::make_unique<checker::ValueChecker>([this, &node](const checker::Mismatch& m) {
-        mismatch = m.message() + node.blame(m.warp.warp, protocol::RegisterId(static_cast<std::uint8_t>(m.reg)));
-        pause();
+      checkers.push_back(std::make_unique<checker::ValueChecker>([this, &node, i](const checker::Mismatch& m) {
+        // The first, although the SM runs on to the end of its cycle.
+        if (!mismatches[i].what.empty()) return;
+        mismatches[i].cycle = clock_of(i).now();
+        mismatches[i].what =
+            m.message() + node.blame(m.warp.warp, protocol::RegisterId(static_cast<std::uint8_t>(m.reg)));
+        clock_of(i).pause();
       }));
       checkers.back()->set_result_origin([&node](const protocol::DynamicInstruction& d, unsigned destination) {
         const protocol::ReusePoint& point = *node.parts.reuse_point;
@@ -167,6 +183,27 @@ void Simulation::Impl::make_modules() {
   const bool ahead = options.lookup_delay == 0 &&
                      std::all_of(nodes.begin(), nodes.end(), [](const auto& node) { return node->keeps_cycle_time(); });
   clock->set_quantum(ahead ? options.quantum : 1);
+  if (options.sms == 1) return;
+  // Files of several SMs are written in the order of cycles, and SystemC's processes run between cycles.
+  const bool in_cycles = !ahead || recorders->wants_order();
+  if (in_cycles && options.threads > 1) {
+    spdlog::info("{}: the SMs run on one thread, cycle by cycle",
+                 ahead ? "files of several SMs are written in the order of cycles"
+                       : "a block or a checker uses SystemC's own time");
+  }
+  windows = std::make_unique<support::ClockWindows>(*clock, memory->interconnect(), in_cycles ? 1 : options.window,
+                                                    in_cycles ? 1 : options.threads);
+  windows->set_heartbeat([this] { show_progress(); });
+  windows->hold_up(options.hold_up);
+}
+
+/// Every so often while the run goes on.
+void Simulation::Impl::show_progress() {
+  if (support::interrupted() && !interrupted) {
+    interrupted = true;
+    clock->pause();
+  }
+  if (progress) progress(total(&sm::Sm::warp_instructions));
 }
 
 /// Runs until no event is left, or a pause. An SM detects its own deadlock. Blocks that keep retrying while the SMs
@@ -183,6 +220,12 @@ void Simulation::Impl::run_until_idle() {
     sc_core::sc_start(slice + sc_core::sc_time_to_pending_activity(), sc_core::SC_EXIT_ON_STARVATION);
     recorders->rethrow_error();
     for (auto& node : nodes) node->sm->rethrow_error();
+    std::uint64_t first = support::no_cycle;
+    for (Event& m : mismatches) {
+      if (m.what.empty() || m.cycle >= first) continue;
+      first = m.cycle;
+      mismatch = m.what;
+    }
     const bool paused = !mismatch.empty() || interrupted || !stuck.empty();
     if (paused || !sc_core::sc_pending_activity()) return;
     if (const std::uint64_t now = total(&sm::Sm::steps); now != steps) {

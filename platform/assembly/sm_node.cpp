@@ -2,6 +2,7 @@
 #include "sm_node.h"
 
 #include <regatta/support/block_name.h>
+#include <regatta/support/cycle_event.h>
 #include <regatta/support/energy.h>
 
 #include <algorithm>
@@ -94,7 +95,7 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
   }
   std::vector<std::string> gates;
   for (const auto& gate : parts.gates) gates.push_back(support::block_name(*gate));
-  recorders.add_sm(index, *sm, parts.storage_banks, read_tap.get(), write_tap.get(), memory_tap.get(), gates);
+  recorders.add_sm(index, *sm, clock, parts.storage_banks, read_tap.get(), write_tap.get(), memory_tap.get(), gates);
 }
 
 std::string SmNode::storage_path() const {
@@ -133,10 +134,15 @@ std::vector<std::string> SmNode::without_energy() const {
 
 bool SmNode::keeps_cycle_time() const {
   auto keeps = [](const auto& part) { return part == nullptr || part->keeps_cycle_time(); };
+  // What a block notifies must be seen in its cycle although SystemC's kernel is not asked then.
+  auto in_cycle = [](const auto& part) {
+    return part == nullptr || support::CycleEvent::of(part->changed()) != nullptr;
+  };
   bool all = keeps(parts.storage) && keeps(parts.shared_contents) && keeps(parts.reuse_point) &&
              keeps(parts.writeback_point) && keeps(parts.residency) && read_checker == nullptr;
-  all = all && keeps(parts.decode_point);
-  for (const auto& gate : parts.gates) all = all && keeps(gate);
+  all = all && keeps(parts.decode_point) && in_cycle(parts.reuse_point) && in_cycle(parts.writeback_point) &&
+        in_cycle(parts.residency) && in_cycle(parts.decode_point);
+  for (const auto& gate : parts.gates) all = all && keeps(gate) && in_cycle(gate);
   for (const auto* listener : parts.fetch_listeners) all = all && keeps(listener);
   for (const auto& observer : parts.observers) all = all && keeps(observer);
   return all;

@@ -24,6 +24,7 @@ namespace regatta::assembly {
 
 class SmNode : public sc_core::sc_module {
  public:
+  /// `clock`: the SM's own branch of the machine's, or that itself.
   SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine, Scheme& scheme, support::ClockDomain& clock,
          unsigned index, const SimulationOptions& options, RecorderSet& recorders);
 

@@ -280,6 +280,9 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
     options.check_energy = o.check_protocol;
     options.lookup_delay = static_cast<unsigned>(o.lookup_delay);
     options.quantum = o.quantum;
+    options.window = o.window;
+    options.threads = o.threads;
+    options.hold_up = o.hold_up;
     options.launches = selected;
     options.warm = o.warm;
     options.launch_stats = o.launch_stats;

@@ -51,6 +51,15 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   line.option("quantum", o.quantum, "CYCLES",
               "cycles that SMs may run ahead of SystemC time if every part permits it; 1: never (same results, slower)",
               1, 1'000'000);
+  line.option("window", o.window, "CYCLES",
+              "cycles that an SM runs alone before the next one does, with several SMs; 0: as many as "
+              "interconnect.latency permits (same results at any value)",
+              0, 1'000'000);
+  line.option("threads", o.threads, "N", "threads that run SMs, with several SMs (same results with any number)", 1,
+              1024);
+  line.option("hold-up", o.hold_up, "SEED",
+              "hold up the threads of --threads at random, to test that this changes no result; 0: do not", 0,
+              1'000'000);
   line.option("launches", o.launches, "LIST",
               "simulate only these launches of the trace, by number: 0,5,7:9; the others are skipped (regatta-sample "
               "chooses them and estimates the whole)");

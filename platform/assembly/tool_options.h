@@ -32,6 +32,9 @@ struct ToolOptions {
   std::string checked_block;  ///< what is not regatta's own, so that contracts are checked unasked; empty: nothing
   std::uint64_t lookup_delay = 0;
   std::uint64_t quantum = SimulationOptions{}.quantum;
+  std::uint64_t window = 0;
+  unsigned threads = 1;
+  std::uint64_t hold_up = 0;
   bool replay = false;
   bool cpi = false;
   bool cpi_lines = false;

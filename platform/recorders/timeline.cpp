@@ -5,17 +5,16 @@
 
 namespace regatta::recorders {
 
-Timeline::Timeline(const std::string& path, const Options& options, const support::ClockDomain& clock)
+Timeline::Timeline(const std::string& path, const Options& options)
     : file_(path, options.cycles),
       options_(options),
-      clock_(clock),
       run_(file_.add_process("run (1 ns = 1 cycle)", 999)),
       run_counters_(file_.add_track(run_, "counters", 1)),
       launches_(file_, run_, "launches", 0) {}
 
-TimelineRecorder& Timeline::add_sm(const TimelineRecorder::Shape& shape) {
+TimelineRecorder& Timeline::add_sm(const TimelineRecorder::Shape& shape, const support::ClockDomain& clock) {
   auto& sm = sms_["sm" + std::to_string(shape.sm)];
-  sm = std::make_unique<TimelineRecorder>(file_, shape, options_.ctas, clock_);
+  sm = std::make_unique<TimelineRecorder>(file_, shape, options_.ctas, clock);
   return *sm;
 }
 

@@ -78,7 +78,7 @@ VcdRecorder::Port VcdRecorder::port(const std::string& prefix, const std::string
   return p;
 }
 
-VcdRecorder::VcdRecorder(VcdFile& file, unsigned sm, const VcdShape& shape, support::ClockDomain& clock)
+VcdRecorder::VcdRecorder(VcdFile& file, unsigned sm, const VcdShape& shape, const support::ClockDomain& clock)
     : file_(file), clock_(clock), period_(clock.period().value()), shape_(shape) {
   support::VcdWriter& w = file.declare();
   w.scope("sm" + std::to_string(sm));

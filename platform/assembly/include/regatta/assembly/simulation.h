@@ -55,6 +55,13 @@ struct SimulationOptions {
   /// Cycles that SMs may run ahead of SystemC time if every part keeps time by cycles (protocol::TimeKeeper); 1: never.
   /// Only affects the host time of a run.
   std::uint64_t quantum = 256;
+  /// Cycles that each of several SMs runs before the next one does, at most what the interconnect's latency permits; 0:
+  /// as many as that. Only affects the host time of a run.
+  std::uint64_t window = 0;
+  /// Threads that run SMs. With parts that do not keep time by cycles, or with recorders: 1, and windows of 1 cycle.
+  unsigned threads = 1;
+  /// Not 0: threads are held up at random, to test that this changes nothing.
+  std::uint64_t hold_up = 0;
   /// Answers of the scheme's lookups (protocol/lookup.h) come a random number of cycles late, up to this one; 0: as the
   /// blocks answer. To test that a scheme stands blocks that answer late.
   unsigned lookup_delay = 0;

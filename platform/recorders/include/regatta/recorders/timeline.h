@@ -22,10 +22,10 @@ class Timeline {
     Window cycles, ctas;
     unsigned clock_mhz = 1000;
   };
-  Timeline(const std::string& path, const Options& options, const support::ClockDomain& clock);
+  Timeline(const std::string& path, const Options& options);
 
-  /// The recorder of an SM; it and its listener() are to be registered there.
-  TimelineRecorder& add_sm(const TimelineRecorder::Shape& shape);
+  /// The recorder of an SM with this clock; it and its listener() are to be registered there.
+  TimelineRecorder& add_sm(const TimelineRecorder::Shape& shape, const support::ClockDomain& clock);
   /// The counters that samples are taken of; the groups must outlive the timeline.
   void watch(const std::vector<support::StatGroup>& groups) { counters_.emplace(groups); }
   /// A launch begins after cycle `now`.
@@ -47,7 +47,6 @@ class Timeline {
 
   TimelineFile file_;
   Options options_;
-  const support::ClockDomain& clock_;
   TimelineFile::Track run_, run_counters_;
   TimelineRow launches_;
   std::map<std::string, std::unique_ptr<TimelineRecorder>> sms_;  ///< by name, "sm0"

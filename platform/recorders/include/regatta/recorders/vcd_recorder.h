@@ -72,7 +72,7 @@ struct VcdShape {
 class VcdRecorder : public protocol::Observer {
  public:
   /// Declares the signals of SM `sm` in `file`, whose declarations must be open.
-  VcdRecorder(VcdFile& file, unsigned sm, const VcdShape& shape, support::ClockDomain& clock);
+  VcdRecorder(VcdFile& file, unsigned sm, const VcdShape& shape, const support::ClockDomain& clock);
 
   /// Observes the SM's sockets through taps.
   void watch(SocketTap<1024>& reads, SocketTap<1024>& writes, SocketTap<256>& memory);
@@ -121,7 +121,7 @@ class VcdRecorder : public protocol::Observer {
   std::uint64_t when(const sc_core::sc_time& delay) const { return clock_.now() + delay.value() / period_; }
 
   VcdFile& file_;
-  support::ClockDomain& clock_;
+  const support::ClockDomain& clock_;
   std::uint64_t period_;
   VcdShape shape_;
   Counted resident_ctas_, resident_warps_, at_barrier_, collecting_;

@@ -7,6 +7,7 @@
 #include <regatta/baseline/occupancy.h>
 #include <regatta/baseline/unified_memory.h>
 #include <regatta/protocol/extension_points.h>
+#include <regatta/support/cycle_event.h>
 
 #include <systemc>
 
@@ -26,7 +27,7 @@ class OccupancyResidency : public sc_core::sc_module, public protocol::Residency
   unsigned resident_ = 0;
 
  private:
-  sc_core::sc_event changed_;  ///< never notified: the answer changes only with CTA starts and ends
+  support::CycleEvent changed_;  ///< never notified: the answer changes only with CTA starts and ends
 };
 
 /// The same on an SM whose registers, shared memory and L1 are one memory (FineReg's UM): CTAs take what they need, and
