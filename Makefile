@@ -11,6 +11,7 @@
 #   make cosim    blocks in RTL (Verilator): build, tests, lockstep with their models, proofs, synthesis (platform/cosim)
 #   make bench-cosim  simulation speed with them
 #   make studies  tests of the Python package that need Slurm, a browser, notebooks or pandas (tests/platform/python)
+#   make bench-compare BASE=REV  the simulator's speed against that of a revision; fails beyond 3 %
 #   make bench-studies  what regatta-study costs beside its simulations
 #   make synthesis  gates, flip-flops and paths of the blocks in RTL (platform/cosim/synthesis)
 #   make traces   annotate every kernel at full size, or SUITE=wir: the programs of a paper (traces/suites)
@@ -24,7 +25,7 @@ CMAKE_ARGS ?=
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 BUILD := build/release
 
-.PHONY: all build tools demo test test-all bench registers joins traces asan asan-programs fuzz cosim bench-cosim studies bench-studies synthesis package package-test wheel reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-sharing-scratchpad reproduce-storage reproduce-suites format format-check docs tidy install packages clean
+.PHONY: all build tools demo test test-all bench registers joins traces asan asan-programs fuzz cosim bench-cosim bench-compare studies bench-studies synthesis package package-test wheel reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-sharing-scratchpad reproduce-storage reproduce-suites format format-check docs tidy install packages clean
 
 all: build
 
@@ -103,6 +104,10 @@ studies: packages
 	@.cmake/run-tests.sh $(STUDIES_BUILD) $(JOBS) -L studies
 
 # What regatta-study costs beside its simulations.
+BASE ?= HEAD
+bench-compare: packages
+	@python3 -B tests/bench/compare.py --base "$(BASE)" --jobs $(JOBS)
+
 bench-studies: packages
 	@$(PYTHON) -B tests/bench/study_overhead.py
 

@@ -132,6 +132,10 @@ void ClockDomain::run() {
   arm();
 }
 
+bool ClockDomain::keeps_kernel_time() const {
+  return trunk_ == nullptr || !running_ || trunk_->windows_ == nullptr || trunk_->windows_->by_cycles();
+}
+
 void ClockDomain::pause() {
   yield_ = true;
   // That of a branch may run on another thread: the trunk does it.

@@ -26,7 +26,11 @@ const CycleEvent* CycleEvent::of(const sc_core::sc_event& event) {
 }
 
 void CycleEvent::notify() {
-  if (clock_ == nullptr || !clock_->is_running()) return sc_event::notify(sc_core::SC_ZERO_TIME);
+  if (clock_ == nullptr || !clock_->is_running() || told_.empty()) {
+    // Nobody may listen, and then the kernel is not touched from a thread.
+    if (clock_ == nullptr || clock_->keeps_kernel_time()) sc_event::notify(sc_core::SC_ZERO_TIME);
+    return;
+  }
   if (std::exchange(notified_, true)) return;
   clock_->tell_at_end(*this);
 }

@@ -78,6 +78,9 @@ class ClockDomain : public sc_core::sc_module {
   void in_order(void (*work)(void*), void* object);
   /// Whether a client is running, in now().
   bool is_running() const { return running_; }
+  /// Whether SystemC's kernel may be called from a part: not in windows of several cycles or on several threads, except
+  /// between cycles.
+  bool keeps_kernel_time() const;
   /// Tells the event's subscribers at the end of the present cycle.
   void tell_at_end(CycleEvent& event) { notified_.push_back(&event); }
   const std::vector<ClockDomain*>& branches() const { return branches_; }

@@ -43,6 +43,7 @@ class ClockWindows {
   /// Called every so often between two windows, on the kernel's thread; it may pause the simulation.
   void set_heartbeat(std::function<void()> heartbeat) { heartbeat_ = std::move(heartbeat); }
   unsigned threads() const;
+  bool by_cycles() const { return cycles_ == 1 && pool_ == nullptr; }
   /// Windows so far; branches run in them, those that were waiting for others run again.
   std::uint64_t windows() const { return windows_; }
   std::uint64_t turns() const { return turns_; }
