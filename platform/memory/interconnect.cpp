@@ -224,8 +224,7 @@ void Interconnect::push_response(unsigned port, Payload& payload, std::uint64_t 
 }
 
 void Interconnect::request_left(unsigned index, Payload& p, std::uint64_t now, std::uint64_t arrival) {
-  SmPort& port = *sm_ports_[access_of(p).sm - first_sm_];
-  if (port.apart) port.credit(now + lookahead());
+  if (apart_) credits_.push_back({access_of(p).sm - first_sm_, now + lookahead()});
   deliver_request(index, p, now, arrival);
 }
 
@@ -244,7 +243,7 @@ void Interconnect::deliver_request(unsigned index, Payload& p, std::uint64_t now
 
 void Interconnect::deliver_response(unsigned index, Payload& p, std::uint64_t now, std::uint64_t arrival) {
   SmPort& port = *sm_ports_[index];
-  if (port.apart) return port.receive(p, arrival);
+  if (apart_) return deliveries_.push_back({index, &p, arrival});
   TransferQueue& waiting = responses_.waiting(index);
   if (!waiting.unused(now) || !port.responder.open(now)) {
     if (!port.responder.blocked()) wakeup_.request(now, now + 1);
@@ -282,8 +281,7 @@ void Interconnect::SmPort::work() {
   while (answers.ready(now) && responder.open(now)) {
     Payload& p = *answers.front().payload;
     answers.pop(now);
-    far_end.leave(now);
-    left = true;
+    departures.push_back(now);
     if (responder.send(owner.upstream[index], p, clock, now, now + 1)) p.release();
   }
   if (held != nullptr && has_room(now)) {
@@ -360,21 +358,30 @@ tlm::tlm_sync_enum Interconnect::SmPort::nb_transport_fw(Payload& p, tlm::tlm_ph
   return tlm::TLM_UPDATED;
 }
 
-void Interconnect::exchange(std::uint64_t from) {
-  bool left = false;
+void Interconnect::exchange() {
+  std::uint64_t left = no_cycle;  // the first answer
+  const std::size_t before = posts_.size();
   for (const auto& port : sm_ports_) {
     request_refusals_ += std::exchange(port->refusals, 0);
-    left = std::exchange(port->left, false) || left;
+    if (!port->departures.empty()) left = std::min(left, port->departures.front());
+    for (const std::uint64_t at : port->departures) port->far_end.leave(at);
+    port->departures.clear();
     if (port->posts.empty()) continue;
     posts_.insert(posts_.end(), port->posts.begin(), port->posts.end());
     port->posts.clear();
   }
-  // There may be room for an answer again; transfer() finds out from when on.
-  if (left && responses_.busy()) wakeup_.request(from);
-  std::sort(posts_.begin(), posts_.end(), [](const Post& a, const Post& b) {
-    return std::tie(a.sent, a.port, a.at) < std::tie(b.sent, b.port, b.at);
-  });
-  if (!posts_.empty()) posts_due_.request(posts_.front().sent);
+  // There may be room for another one then; transfer() finds out where else, and from when on.
+  if (left != no_cycle && responses_.busy()) wakeup_.request(left + 1);
+  if (posts_.size() != before) {
+    std::sort(posts_.begin(), posts_.end(), [](const Post& a, const Post& b) {
+      return std::tie(a.sent, a.port, a.at) < std::tie(b.sent, b.port, b.at);
+    });
+    posts_due_.request(posts_.front().sent);
+  }
+  for (const Delivery& delivery : deliveries_) sm_ports_[delivery.port]->receive(*delivery.payload, delivery.at);
+  deliveries_.clear();
+  for (const Credit& credit : credits_) sm_ports_[credit.port]->credit(credit.at);
+  credits_.clear();
 }
 
 void Interconnect::take_posts() {

@@ -155,7 +155,8 @@ void ClockDomain::in_order(void (*work)(void*), void* object) {
 
 void ClockDomain::run_before(std::uint64_t end) {
   running_ = true;
-  armed_ = 0;
+  // A trunk's is 0 all the time, and its branches look at it from their threads.
+  if (trunk_ != nullptr) armed_ = 0;
   if (unfinished_) finish_cycle();
   while (waiting_work_ == nullptr && !yield_) {
     const std::uint64_t next = next_due();

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace regatta::support {
 
@@ -31,8 +32,8 @@ class ClockWindows::Pool {
   unsigned helpers() const { return static_cast<unsigned>(threads_.size()); }
   void hold_up(std::uint64_t seed) { seed_ = seed; }
 
-  /// Runs `work(i)` for 0 <= i < count, in any order, each on one thread.
-  void run(std::size_t count, const std::function<void(std::size_t)>& work) {
+  /// Runs `work(i)` for 0 <= i < count, in any order, each on one thread; `own()` on this one, meanwhile.
+  void run(std::size_t count, const std::function<void(std::size_t)>& work, const std::function<void()>& own) {
     work_ = &work;
     count_ = count;
     next_.store(0, std::memory_order_relaxed);
@@ -43,6 +44,7 @@ class ClockWindows::Pool {
       round_.fetch_add(1, std::memory_order_release);
     }
     if (asleep_.load(std::memory_order_relaxed) != 0) wake_.notify_all();
+    own();
     share(0);
     for (unsigned spins = 0; busy_.load(std::memory_order_acquire) != 0; ++spins) relax(spins);
   }
@@ -136,13 +138,41 @@ bool ClockWindows::paused() const {
                                       [](const ClockDomain* branch) { return branch->yield_; });
 }
 
+void ClockWindows::catch_up() {
+  trunk_.run_before(std::exchange(owed_, 0));
+  boundary_.exchange();
+}
+
+std::uint64_t ClockWindows::next_of_branches() const {
+  std::uint64_t next = no_cycle;
+  for (const ClockDomain* branch : trunk_.branches_) next = std::min(next, branch->armed_);
+  return next;
+}
+
 void ClockWindows::run(std::uint64_t first) {
   const std::uint64_t limit = first + std::max<std::uint64_t>(trunk_.quantum_, 1);
   const std::uint64_t period = trunk_.period_;
+  const std::uint64_t lookahead = boundary_.lookahead();
+  // Beside the trunk's own parts, branches can be a window ahead: what a window's answers are for is the one after the
+  // next, so two windows are as long as the lookahead.
+  const std::uint64_t most = std::min(cycles_, pool_ != nullptr && lookahead > 1 ? lookahead / 2 : lookahead);
   for (std::uint64_t next = first; next < limit;) {
-    trunk_.look(next);
-    if (trunk_.yield_) break;
-    std::uint64_t end = std::min(next + std::min(cycles_, boundary_.lookahead()), limit);
+    std::uint64_t end = std::min(next + most, limit);
+    if (owed_ != 0) {
+      const std::uint64_t begin = next_of_branches();
+      const std::uint64_t reached = trunk_.next_due() + lookahead;
+      if (begin >= std::min(reached, limit) || trunk_.probe_next_ < begin) {
+        catch_up();
+        if (trunk_.yield_) break;
+        next = next_due();
+        continue;
+      }
+      next = begin;
+      end = std::min({next + most, reached, limit});
+    } else {
+      trunk_.look(next);
+      if (trunk_.yield_) break;
+    }
     if (trunk_.probe_next_ < end) end = trunk_.probe_next_ + 1;
     if (sc_core::sc_pending_activity(trunk_.simcontext())) {
       const std::uint64_t pending = sc_core::sc_time_to_pending_activity().value();
@@ -150,13 +180,16 @@ void ClockWindows::run(std::uint64_t first) {
       if (next != first && (next - first) * period >= pending) break;
       end = std::max(std::min(end, first + (pending + period - 1) / period), next + 1);
     }
-    run_window(next, end);
+    run_window(end);
     ++windows_;
     if (paused()) break;
+    if (pool_ == nullptr) catch_up();
     if (heartbeat_ && windows_ % 256 == 0) heartbeat_();
     if (trunk_.yield_) break;
-    next = next_due();
+    // Those of the trunk are due then at the latest, so that it catches up if the branches have nothing to do.
+    next = owed_ != 0 ? end : next_due();
   }
+  if (owed_ != 0 && !paused()) catch_up();
   level();
   bool pause = false;
   for (ClockDomain* branch : trunk_.branches_) {
@@ -178,11 +211,20 @@ void ClockWindows::run_branches(std::uint64_t end) {
       branch.yield_ = true;
     }
   };
-  if (pool_ != nullptr && ready_.size() > 1) {
-    pool_->run(ready_.size(), run);
+  const std::uint64_t owed = std::exchange(owed_, 0);
+  std::exception_ptr error;
+  if (pool_ != nullptr && ready_.size() + (owed != 0 ? 1 : 0) > 1) {
+    pool_->run(ready_.size(), run, [&] {
+      try {
+        if (owed != 0) trunk_.run_before(owed);
+      } catch (...) {
+        error = std::current_exception();
+      }
+    });
   } else {
     for (std::size_t i = 0; i < ready_.size(); ++i) run(i);
   }
+  if (error) std::rethrow_exception(error);
   const ClockDomain* failed = nullptr;
   for (const ClockDomain* branch : ready_) {
     if (branch->error_ && (failed == nullptr || branch->cycle_ < failed->cycle_)) failed = branch;
@@ -209,19 +251,20 @@ void ClockWindows::take_turns(std::uint64_t end) {
   }
 }
 
-void ClockWindows::run_window(std::uint64_t from, std::uint64_t end) {
+void ClockWindows::run_window(std::uint64_t end) {
   ready_.clear();
   for (ClockDomain* branch : trunk_.branches_) {
     if (branch->armed_ < end) ready_.push_back(branch);
   }
+  if (owed_ != 0 && ready_.empty()) trunk_.run_before(std::exchange(owed_, 0));
   while (!ready_.empty()) {
     run_branches(end);
     if (paused()) return;
     ready_.clear();
     take_turns(end);
   }
-  boundary_.exchange(from);
-  trunk_.run_before(end);
+  boundary_.exchange();
+  owed_ = end;
 }
 
 }  // namespace regatta::support

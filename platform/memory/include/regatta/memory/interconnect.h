@@ -191,7 +191,7 @@ class Interconnect : public sc_core::sc_module,
                const std::vector<support::ClockDomain*>& sm_clocks = {});
   /// The way of an answer, or a credit, through the crossbar.
   std::uint64_t lookahead() const override { return config_.interconnect.latency; }
-  void exchange(std::uint64_t from) override;
+  void exchange() override;
   bool idle() const;
   std::string held_work() const override;
   bool work_is_due() const override;
@@ -233,9 +233,21 @@ class Interconnect : public sc_core::sc_module,
     std::size_t inside = 0;      ///< requests of which no credit has come back
     DepartureRing credits;       ///< the cycles in which others come back
     std::uint64_t refusals = 0;  ///< since the last exchange
-    bool left = false;           ///< an answer has left since the last exchange
     TransferQueue answers;       ///< on their way or waiting for the SM
-    FarEnd far_end;              ///< the same as the crossbar knows it
+    /// The cycles in which answers have left since the last exchange.
+    std::vector<std::uint64_t> departures;
+    FarEnd far_end;  ///< the same as the crossbar knows it
+  };
+  /// An answer that the crossbar has sent and the SM's port has not seen.
+  struct Delivery {
+    unsigned port = 0;
+    Payload* payload = nullptr;
+    std::uint64_t at = 0;
+  };
+  /// A request has left its port's queue, as the SM knows in cycle `at`.
+  struct Credit {
+    unsigned port = 0;
+    std::uint64_t at = 0;
   };
   struct PartitionPort : NonBlockingInitiator {
     PartitionPort(Interconnect& o, unsigned i) : owner(o), index(i), answer_rules(o.downstream[i]) {}
@@ -282,6 +294,8 @@ class Interconnect : public sc_core::sc_module,
       waiting_responses_;    // outputs with a packet that cannot leave yet
   std::vector<Post> posts_;  // in the order of cycles, then ports
   std::size_t next_post_ = 0;
+  std::vector<Delivery> deliveries_;  // since the last exchange, as the next two
+  std::vector<Credit> credits_;
   std::uint64_t request_bytes_ = 0, response_bytes_ = 0, request_refusals_ = 0, response_refusals_ = 0;
 };
 

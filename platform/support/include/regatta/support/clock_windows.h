@@ -19,13 +19,14 @@ class ClockBoundary {
   virtual ~ClockBoundary() = default;
   /// What the trunk's own parts do in a cycle is seen by a branch so many cycles later or more; not 0.
   virtual std::uint64_t lookahead() const = 0;
-  /// The branches have run a window that begins with cycle `from`, the trunk's own parts are about to: makes what
-  /// branches have sent due.
-  virtual void exchange(std::uint64_t from) = 0;
+  /// Both sides stand still, the branches where the trunk's own parts are or ahead of them: makes what each side has
+  /// sent since the last time due at the other one. Nothing else may cross, for the sides may run at the same time.
+  virtual void exchange() = 0;
 };
 
 /// Lets each branch run a window of cycles alone, then the trunk's own parts: what a cycle of an SM touches stays in
-/// the host's caches, and the branches can run on several threads.
+/// the host's caches. On several threads, the branches run side by side, and the trunk's own parts beside their next
+/// window: on the kernel's thread, which may therefore call SystemC's kernel.
 ///
 /// The results are those of windows of one cycle, in which the branches run in their order and the trunk's own parts
 /// last: what the trunk's parts do reaches a branch in a later window, and what the order of the branches matters to is
@@ -55,14 +56,18 @@ class ClockWindows {
   class Pool;
   /// From the trunk's activation in cycle `first`.
   void run(std::uint64_t first);
-  /// The cycles from `from` up to but not including `end`. Stops earlier when a part pauses.
-  void run_window(std::uint64_t from, std::uint64_t end);
+  /// The cycles of the branches up to but not including `end`, beside those that the trunk's own parts owe. Stops
+  /// earlier when a part pauses.
+  void run_window(std::uint64_t end);
+  /// The trunk's own parts run the cycles that they owe.
+  void catch_up();
   /// Lets the branches of ready_ run. Throws what a part has thrown, the earliest first.
   void run_branches(std::uint64_t end);
   /// Does what waits for its turn if that has come, after which those branches are ready.
   void take_turns(std::uint64_t end);
   bool paused() const;
   std::uint64_t next_due() const;
+  std::uint64_t next_of_branches() const;
   /// All domains stand in the cycle that ran last.
   void level();
 
@@ -71,6 +76,8 @@ class ClockWindows {
   std::uint64_t cycles_;
   std::unique_ptr<Pool> pool_;
   std::function<void()> heartbeat_;
+  std::uint64_t owed_ =
+      0;  ///< the trunk's own parts have not run the last window, which ends before this; 0: they have
   std::vector<ClockDomain*> ready_;  ///< branches that run next
   std::uint64_t windows_ = 0, turns_ = 0;
 };
