@@ -4,6 +4,7 @@
 #include <regatta/assembly/simulation.h>
 
 #include <regatta/assembly/conservation.h>
+#include <regatta/base/threads.h>
 #include <regatta/memory/memory_system.h>
 #include <regatta/support/block_name.h>
 #include <regatta/support/clock_domain.h>
@@ -191,8 +192,9 @@ void Simulation::Impl::make_modules() {
                  ahead ? "files of several SMs are written in the order of cycles"
                        : "a block or a checker uses SystemC's own time");
   }
-  windows = std::make_unique<support::ClockWindows>(*clock, memory->interconnect(), in_cycles ? 1 : options.window,
-                                                    in_cycles ? 1 : options.threads);
+  const unsigned threads = in_cycles ? 1 : options.threads != 0 ? options.threads : base::threads();
+  windows =
+      std::make_unique<support::ClockWindows>(*clock, memory->interconnect(), in_cycles ? 1 : options.window, threads);
   windows->set_heartbeat([this] { show_progress(); });
   windows->hold_up(options.hold_up);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/base/clashes.h>
+#include <regatta/base/threads.h>
 #include <regatta/support/logging.h>
 
 #include <utility>
@@ -55,8 +56,11 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
               "cycles that an SM runs alone before the next one does, with several SMs; 0: as many as "
               "interconnect.latency permits (same results at any value)",
               0, 1'000'000);
-  line.option("threads", o.threads, "N", "threads that run SMs, with several SMs (same results with any number)", 1,
-              1024);
+  line.option(
+      "threads", o.threads, "N",
+      "threads that run SMs, with several SMs; 0: REGATTA_THREADS of the environment, or else one per processor (same "
+      "results with any number)",
+      0, base::max_threads);
   line.option("hold-up", o.hold_up, "SEED",
               "hold up the threads of --threads at random, to test that this changes no result; 0: do not", 0,
               1'000'000);

@@ -33,7 +33,7 @@ struct ToolOptions {
   std::uint64_t lookup_delay = 0;
   std::uint64_t quantum = SimulationOptions{}.quantum;
   std::uint64_t window = 0;
-  unsigned threads = 1;
+  unsigned threads = 0;
   std::uint64_t hold_up = 0;
   bool replay = false;
   bool cpi = false;

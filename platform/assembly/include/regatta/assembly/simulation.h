@@ -58,7 +58,8 @@ struct SimulationOptions {
   /// Cycles that each of several SMs runs before the next one does, at most what the interconnect's latency permits; 0:
   /// as many as that. Only affects the host time of a run.
   std::uint64_t window = 0;
-  /// Threads that run SMs. With parts that do not keep time by cycles, or with recorders: 1, and windows of 1 cycle.
+  /// Threads that run SMs; 0: base::threads(). With parts that do not keep time by cycles, or with recorders: 1, and
+  /// windows of 1 cycle.
   unsigned threads = 1;
   /// Not 0: threads are held up at random, to test that this changes nothing.
   std::uint64_t hold_up = 0;
