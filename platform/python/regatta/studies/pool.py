@@ -26,6 +26,8 @@ class Pool:
 
     def __init__(self, size: int):
         self._size = size
+        # The tools of one worker use no more threads than its share of the processors.
+        self._environment = {**os.environ, "REGATTA_THREADS": str(max(1, (os.cpu_count() or 1) // size))}
         self._idle: "list[subprocess.Popen[bytes]]" = []
         self._busy: "dict[subprocess.Popen[bytes], Any]" = {}
         self._answers = selectors.DefaultSelector()
@@ -49,7 +51,7 @@ class Pool:
         # A process group of its own: Ctrl-C of a terminal reaches this program only, which then ends the worker.
         try:
             child = subprocess.Popen([*worker.COMMAND, str(os.getpid())], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                     process_group=0)
+                                     process_group=0, env=self._environment)
         except OSError as e:
             raise InputError(f"cannot start {worker.COMMAND[0]}: {e.strerror}") from None
         assert child.stdout is not None
