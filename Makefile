@@ -25,7 +25,7 @@ CMAKE_ARGS ?=
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 BUILD := build/release
 
-.PHONY: all build tools demo test test-all bench registers joins traces asan asan-programs fuzz cosim bench-cosim bench-compare studies bench-studies synthesis package package-test wheel reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-sharing-scratchpad reproduce-storage reproduce-suites format format-check docs tidy install packages clean
+.PHONY: all build tools demo test test-all bench registers joins traces asan asan-programs tsan fuzz cosim bench-cosim bench-compare studies bench-studies synthesis package package-test wheel reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-sharing-scratchpad reproduce-storage reproduce-suites format format-check docs tidy install packages clean
 
 all: build
 
@@ -75,6 +75,11 @@ traces: tools
 asan: packages
 	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh asan $(JOBS) all
 	@.cmake/run-tests.sh asan $(JOBS)
+
+# Runs on several threads under ThreadSanitizer.
+tsan: packages
+	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh tsan $(JOBS) test_windows
+	@.cmake/without-aslr.sh build/tsan/tests/test_windows '[.more]'
 
 # Without the tests of single blocks, passes and parts of the platform: whole programs go through all of them.
 asan-programs: packages
