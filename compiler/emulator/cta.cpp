@@ -53,7 +53,11 @@ void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta*
     place.total_shared_bytes -= v.bytes;
     std::fill_n(shared_written_.begin() + v.offset, v.bytes, std::uint8_t{1});
   }
-  for (auto& w : warps_) w->reset(place, trace);
+  if (trace != nullptr) out->warps.resize(warps_.size());
+  for (auto& w : warps_) {
+    w->reset(place);
+    if (trace != nullptr) w->record(*trace, std::move(out->warps[w->number()]));
+  }
   shared_values_ = trace != nullptr && trace->shared_values;
   if (races_ != nullptr) races_->begin_cta(index, static_cast<unsigned>(warps_.size()), shared_);
   arrivals_ = {};
@@ -77,7 +81,7 @@ void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta*
   if (trace != nullptr) {
     out->index = index;
     for (auto& w : warps_) {
-      out->warps.push_back(w->encoder->finish());
+      out->warps[w->number()] = w->encoder->finish();
       w->encoder.reset();
     }
   }

@@ -35,13 +35,17 @@ class RaceDetector;
 /// old op a (cas: b where old is a) of an integer atomic or reduction, in the width of op.type.
 std::uint64_t combine_values(const Op& op, std::uint64_t old, std::uint64_t a, std::uint64_t b);
 
+/// What a lane does with memory.
+enum class Use : std::uint8_t { read, write, atomic };
+
 class CtaRunner {
  public:
   /// `races` may be nullptr; so may `strays`: reads that hit no buffer are errors.
   CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options,
             const LaunchRequest& request, RaceDetector* races, StrayLog* strays);
 
-  /// Runs the CTA with this linear index; with `trace` the warps' columns go to `out`.
+  /// Runs the CTA with this linear index; with `trace` the warps' columns go to `out`, whose memory they
+  /// take.
   void run(std::uint64_t index, const trace::Kernel* trace, trace::Cta* out);
 
   const RunCounts& counts() const { return counts_; }
@@ -76,7 +80,7 @@ class CtaRunner {
   /// The addresses of the active lanes, WarpRegs::addresses.
   void find_addresses(Warp& w, const Op& op);
   bool whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& base);
-  Place resolve(Warp& w, const Op& op, unsigned lane, const char* verb, bool writes);
+  Place resolve(Warp& w, const Op& op, unsigned lane, Use use);
   [[noreturn]] void bad_address(Warp& w, const Op& op, unsigned lane, const char* verb, const std::string& where);
   /// Where a load finds what lies at a global address that no buffer has, or has in part.
   Place stray_place(Warp& w, const Op& op, unsigned lane);

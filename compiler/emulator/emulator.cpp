@@ -70,7 +70,7 @@ RunCounts Emulator::run(const LaunchRequest& request, const trace::Kernel* kerne
                    impl_->options.stray_reads ? &impl_->strays : nullptr);
   for (std::uint64_t c = 0; c < ctas; ++c) {
     if (sink != nullptr && sink->wants(c)) {
-      trace::Cta cta;
+      trace::Cta cta = sink->storage();
       runner.run(c, kernel, &cta);
       sink->take(std::move(cta));
     } else {

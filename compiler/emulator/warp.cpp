@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace regatta::emulator {
 
@@ -21,7 +22,7 @@ Warp::Warp(Program& program, unsigned number) : program_(program), number_(numbe
   stack_.reserve(64);
 }
 
-void Warp::reset(const WarpPlace& place, const trace::Kernel* trace) {
+void Warp::reset(const WarpPlace& place) {
   std::fill(written.begin(), written.end(), 0);
   std::fill(parts_.begin(), parts_.end(), WrittenBytes{});
   std::fill(unwritten.begin(), unwritten.end(), Unwritten{});
@@ -36,8 +37,17 @@ void Warp::reset(const WarpPlace& place, const trace::Kernel* trace) {
   executed = 0;
   regs.bank[1] = program_.constants.data();
   std::memset(regs.carry, 0, sizeof regs.carry);
-  for (std::size_t s = 0; s < program_.specials.size(); ++s) fill_special(s, place);
-  encoder = trace != nullptr ? std::make_unique<trace::WarpEncoder>(*trace) : nullptr;
+  for (std::size_t s = 0; s < program_.specials.size(); ++s) {
+    const Special special = program_.specials[s];
+    const bool is_place = special == Special::ctaid_x || special == Special::ctaid_y || special == Special::ctaid_z;
+    if (is_place || !specials_are_filled_) fill_special(s, place);
+  }
+  specials_are_filled_ = true;
+  encoder.reset();
+}
+
+void Warp::record(const trace::Kernel& kernel, trace::WarpColumns&& storage) {
+  encoder = std::make_unique<trace::WarpEncoder>(kernel, std::move(storage));
 }
 
 void Warp::push(std::uint32_t pc, std::uint32_t reconvergence, trace::LaneMask mask, bool parked) {

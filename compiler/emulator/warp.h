@@ -87,8 +87,10 @@ class Warp {
   Warp(const Warp&) = delete;
   Warp& operator=(const Warp&) = delete;
 
-  /// Back to the kernel's entry, for the next CTA. `trace` may be nullptr.
-  void reset(const WarpPlace& place, const trace::Kernel* trace);
+  /// Back to the kernel's entry, for the next CTA of the same launch.
+  void reset(const WarpPlace& place);
+  /// Until the next reset(), into columns with the memory of `storage`.
+  void record(const trace::Kernel& kernel, trace::WarpColumns&& storage);
 
   unsigned number() const { return number_; }
   unsigned first_thread() const { return number_ * program_.lanes; }
@@ -160,6 +162,7 @@ class Warp {
 
   Program& program_;
   unsigned number_;
+  bool specials_are_filled_ = false;  ///< those that are the same for every CTA of the launch
   trace::LaneMask live_ = 0;
   std::vector<StackEntry> stack_;
   std::vector<WrittenBytes> parts_;  ///< per register, of lanes that are not in `written`

@@ -16,6 +16,7 @@ class WriterSink : public emulator::TraceSink {
   WriterSink(trace::Writer& writer, std::uint32_t launch, std::uint64_t first, std::uint64_t end)
       : writer_(writer), launch_(launch), first_(first), end_(end) {}
   bool wants(std::uint64_t cta) const override { return cta >= first_ && cta < end_; }
+  trace::Cta storage() override { return writer_.storage(); }
   void take(trace::Cta&& cta) override {
     cta.launch = launch_;
     writer_.add_cta(std::move(cta));

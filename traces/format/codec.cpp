@@ -149,27 +149,6 @@ StaticInstruction decode(const proto::StaticInstruction& m) {
   return i;
 }
 
-void encode(const WarpColumns& c, proto::WarpColumns& m) {
-  copy_to(c.run_start, m.mutable_run_start());
-  copy_to(c.run_length, m.mutable_run_length());
-  copy_to(c.mask_at, m.mutable_mask_at());
-  copy_to(c.mask, m.mutable_mask());
-  copy_to(c.guard_mask, m.mutable_guard_mask());
-  m.set_address_kind(c.address_kind);
-  copy_to(c.address_base, m.mutable_address_base());
-  copy_to(c.address_delta, m.mutable_address_delta());
-  m.set_value_kind(c.value_kind);
-  m.set_value_data(c.value_data);
-  copy_to(c.predicate, m.mutable_predicate());
-  copy_to(c.stack_at, m.mutable_stack_at());
-  copy_to(c.stack_event, m.mutable_stack_event());
-  copy_to(c.stack_mask, m.mutable_stack_mask());
-  m.set_shared_value_kind(c.shared_value_kind);
-  m.set_shared_value_data(c.shared_value_data);
-  m.set_warp_instructions(c.warp_instructions);
-  m.set_thread_instructions(c.thread_instructions);
-}
-
 void decode(proto::WarpColumns& m, WarpColumns& c) {
   assign(c.run_start, m.run_start());
   assign(c.run_length, m.run_length());
@@ -346,12 +325,6 @@ Launch decode(const proto::Launch& m) {
   launch.thread_instructions = m.thread_instructions();
   if (m.has_signature()) launch.signature = decode(m.signature());
   return launch;
-}
-
-void encode(const Cta& cta, proto::Cta& m) {
-  m.set_launch(cta.launch);
-  m.set_index(cta.index);
-  for (const WarpColumns& warp : cta.warps) encode(warp, *m.add_warps());
 }
 
 void decode(proto::Cta& m, Cta& cta) {

@@ -13,7 +13,6 @@ namespace regatta::trace {
 
 void encode(const Kernel& kernel, proto::Kernel& message);
 void encode(const Launch& launch, proto::Launch& message);
-void encode(const Cta& cta, proto::Cta& message);
 /// Name, schemes and options.
 void encode(const Variant& variant, proto::Variant& message);
 

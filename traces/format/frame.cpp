@@ -133,7 +133,7 @@ Compressor::Compressor() : impl_(new Impl) {
 }
 Compressor::~Compressor() = default;
 
-std::size_t Compressor::compress(const std::string& raw, Buffer& out) {
+std::size_t Compressor::compress(std::string_view raw, Buffer& out) {
   const std::size_t bound = ZSTD_compressBound(raw.size());
   const std::size_t written =
       ZSTD_compressCCtx(impl_->context, out.reserve(bound), bound, raw.data(), raw.size(), compression_level);

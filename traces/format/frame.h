@@ -10,6 +10,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace regatta::trace {
 
@@ -71,7 +72,7 @@ class Compressor {
   Compressor(const Compressor&) = delete;
   Compressor& operator=(const Compressor&) = delete;
   /// Compresses into `out`; returns the bytes written there.
-  std::size_t compress(const std::string& raw, Buffer& out);
+  std::size_t compress(std::string_view raw, Buffer& out);
 
  private:
   struct Impl;

@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "codec.h"
@@ -13,6 +14,7 @@ namespace {
 
 /// Frames that wait may take this much; one may always wait.
 constexpr std::uint64_t most_waiting_bytes = 32 << 20;
+constexpr std::uint64_t batch_bytes = 512 << 10;
 
 template <class T>
 std::uint64_t bytes_of(const std::vector<T>& column) {
@@ -62,28 +64,31 @@ void FrameWriter::begin(std::uint32_t version) {
   write(header, sizeof header);
 }
 
-std::string FrameWriter::serialized(FrameKind kind, const google::protobuf::MessageLite& message) {
-  const std::size_t bytes = message.ByteSizeLong();
-  if (bytes > max_raw_bytes) {
-    throw InputError(file_.path() + ": a " + to_string(kind) + " takes " + std::to_string(bytes) +
-                     " bytes, a trace holds at most " + std::to_string(max_raw_bytes) + " in one frame");
-  }
-  std::string raw;
-  if (!message.AppendToString(&raw)) throw std::logic_error("trace::Writer: a message cannot be serialized");
-  return raw;
+void FrameWriter::check_size(FrameKind kind, std::uint64_t bytes) const {
+  if (bytes <= max_raw_bytes) return;
+  throw InputError(file_.path() + ": a " + to_string(kind) + " takes " + std::to_string(bytes) +
+                   " bytes, a trace holds at most " + std::to_string(max_raw_bytes) + " in one frame");
 }
 
 void FrameWriter::add(FrameKind kind, const google::protobuf::MessageLite& message, proto::FrameReference& reference) {
   Job job;
   job.kind = kind;
   job.reference = &reference;
-  job.raw = serialized(kind, message);
-  job.bytes = job.raw.size();
+  job.bytes = message.ByteSizeLong();
+  check_size(kind, job.bytes);
+  if (!message.AppendToString(&job.raw)) throw std::logic_error("trace::Writer: a message cannot be serialized");
   add(std::move(job));
 }
 
-void FrameWriter::add(Cta&& cta, proto::FrameReference& reference) {
+void FrameWriter::end_launch(std::optional<LaunchSignature>& signature) {
   Job job;
+  job.signature = &signature;
+  add(std::move(job));
+}
+
+void FrameWriter::add(Cta&& cta, const Kernel& kernel, proto::FrameReference& reference) {
+  Job job;
+  job.kernel = &kernel;
   job.reference = &reference;
   for (const WarpColumns& warp : cta.warps) job.bytes += bytes_of(warp);
   job.cta = std::move(cta);
@@ -91,59 +96,93 @@ void FrameWriter::add(Cta&& cta, proto::FrameReference& reference) {
 }
 
 void FrameWriter::add(Job&& job) {
+  batch_.bytes += job.bytes;
+  batch_.jobs.push_back(std::move(job));
+  if (batch_.bytes >= batch_bytes) hand_over();
+}
+
+Cta FrameWriter::storage() {
+  if (storage_.empty()) return {};
+  Cta cta = std::move(storage_.back());
+  storage_.pop_back();
+  return cta;
+}
+
+void FrameWriter::hand_over() {
+  if (batch_.jobs.empty()) return;
   if (!thread_.joinable()) {
     const WithoutSignals none;
     thread_ = std::thread([this] { run(); });
   }
   std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait(lock,
-                [&] { return error_ != nullptr || jobs_.empty() || waiting_bytes_ + job.bytes <= most_waiting_bytes; });
+  changed_.wait(lock, [&] {
+    return error_ != nullptr || batches_.empty() || waiting_bytes_ + batch_.bytes <= most_waiting_bytes;
+  });
   if (error_ != nullptr) std::rethrow_exception(error_);
-  waiting_bytes_ += job.bytes;
-  jobs_.push_back(std::move(job));
+  waiting_bytes_ += batch_.bytes;
+  batches_.push_back(std::exchange(batch_, {}));
+  for (Cta& cta : returned_) storage_.push_back(std::move(cta));
+  returned_.clear();
   lock.unlock();
   changed_.notify_all();
 }
 
 void FrameWriter::drain() {
+  hand_over();
   std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait(lock, [&] { return error_ != nullptr || jobs_.empty(); });
+  changed_.wait(lock, [&] { return error_ != nullptr || batches_.empty(); });
   if (error_ != nullptr) std::rethrow_exception(error_);
 }
 
 void FrameWriter::run() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return ends_ || !jobs_.empty(); });
+    changed_.wait(lock, [&] { return ends_ || !batches_.empty(); });
     if (ends_) return;
-    Job& job = jobs_.front();  // stays where it is when others are added
+    Batch& batch = batches_.front();  // stays where it is when others are added
     lock.unlock();
     std::exception_ptr error;
     try {
-      write_frame(job);
+      for (Job& job : batch.jobs) write_frame(job);
     } catch (...) {
       error = std::current_exception();
     }
     lock.lock();
-    waiting_bytes_ -= job.bytes;
-    jobs_.pop_front();
+    waiting_bytes_ -= batch.bytes;
+    batches_.pop_front();
+    for (Cta& cta : written_) returned_.push_back(std::move(cta));
+    written_.clear();
     error_ = error;
     changed_.notify_all();
     if (error_ != nullptr) return;
   }
 }
 
+void FrameWriter::recycle(Cta& cta, std::uint64_t bytes) {
+  Cta storage = std::move(cta);
+  cta = Cta();
+  if (bytes > batch_bytes) return;  // few are so large, and their memory is worth more than the time to get it again
+  for (WarpColumns& warp : storage.warps) warp.clear();
+  written_.push_back(std::move(storage));
+}
+
 void FrameWriter::write_frame(Job& job) {
+  if (job.signature != nullptr) {
+    *job.signature = signature_.finish();
+    return;
+  }
+  std::string_view raw = job.raw;
   if (job.kind == FrameKind::cta) {
-    message_.Clear();
-    encode(job.cta, message_);
-    job.cta = Cta();  // half of what it takes
-    job.raw = serialized(job.kind, message_);
+    signature_.add(job.cta, *job.kernel);
+    const char* const bytes = serializer_.serialize(job.cta);
+    raw = {bytes, serializer_.bytes()};
+    recycle(job.cta, job.bytes);
+    check_size(job.kind, raw.size());
   }
   FrameHeader header;
   header.kind = job.kind;
-  header.raw_bytes = job.raw.size();
-  header.compressed_bytes = compressor_.compress(job.raw, compressed_);
+  header.raw_bytes = raw.size();
+  header.compressed_bytes = compressor_.compress(raw, compressed_);
   header.checksum = checksum(header, compressed_.data());
   job.reference->set_offset(offset_);
   job.reference->set_compressed_bytes(header.compressed_bytes);

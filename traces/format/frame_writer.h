@@ -5,6 +5,7 @@
 
 #include <regatta/base/output_file.h>
 #include <regatta/trace/file.h>
+#include <regatta/trace/launch_signature.h>
 #include <trace.pb.h>
 
 #include <condition_variable>
@@ -12,16 +13,19 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "cta_bytes.h"
 #include "frame.h"
 
 namespace regatta::trace {
 
 /// The file is the same however the threads run: frames are written in the order in which they are added.
 ///
-/// What goes wrong on the thread (InputError: a full disk, a frame that is too large) is thrown by the next call, and
+/// What goes wrong on the thread (InputError: a full disk, a frame that is too large) is thrown by a later call, and
 /// by each one after that; the file then never gets its name.
 class FrameWriter {
  public:
@@ -39,14 +43,24 @@ class FrameWriter {
 
   /// Places and sizes go to `reference`, which must stay where it is until finish(), or until this is destroyed.
   void add(FrameKind kind, const google::protobuf::MessageLite& message, proto::FrameReference& reference);
-  void add(Cta&& cta, proto::FrameReference& reference);
+  /// `kernel` of its launch; stays where it is until drain().
+  void add(Cta&& cta, const Kernel& kernel, proto::FrameReference& reference);
+  /// The signature of the CTAs since the last call goes to `signature` by drain(). Made here, beside the execution of
+  /// the program.
+  void end_launch(std::optional<LaunchSignature>& signature);
+  /// Memory of a CTA that has been written, for another one; no warps if none is left over. Its columns are empty.
+  Cta storage();
+  /// Waits until nothing is left to write.
+  void drain();
   /// Waits until all is written; then writes the index and the trailer, and gives the file its name. References are
   /// whole when the index is written.
   void finish(const proto::Index& index, std::uint32_t version);
 
  private:
-  /// A CTA, or a message as bytes.
+  /// A CTA, a message as bytes, or the end of a launch.
   struct Job {
+    std::optional<LaunchSignature>* signature = nullptr;  ///< the end of a launch: nothing to write
+    const Kernel* kernel = nullptr;
     FrameKind kind = FrameKind::cta;
     proto::FrameReference* reference = nullptr;
     std::uint64_t bytes = 0;  ///< what it takes, about
@@ -54,29 +68,40 @@ class FrameWriter {
     std::string raw;
   };
 
+  /// What the caller's thread gives at a time, so that small CTAs cost no wake-up each.
+  struct Batch {
+    std::vector<Job> jobs;
+    std::uint64_t bytes = 0;
+  };
+
   void add(Job&& job);
-  /// Waits until nothing is left to write.
-  void drain();
+  void hand_over();
   void run();
   void write_frame(Job& job);
+  void recycle(Cta& cta, std::uint64_t bytes);
   void write(const void* data, std::size_t bytes) {
     file_.write(data, bytes);
     offset_ += bytes;
   }
-  std::string serialized(FrameKind kind, const google::protobuf::MessageLite& message);
+  void check_size(FrameKind kind, std::uint64_t bytes) const;
 
   base::OutputFile file_;
   bool begun_ = false;
+  Batch batch_;               ///< not yet given to the thread
+  std::vector<Cta> storage_;  ///< of CTAs that were written
 
   // Of the thread, while it runs.
   std::uint64_t offset_ = 0;
-  proto::Cta message_;  // kept for its memory
+  CtaSerializer serializer_;
+  SignatureBuilder signature_;  // of the open launch
+  std::vector<Cta> written_;    // of the batch
   Buffer compressed_;
   Compressor compressor_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Job> jobs_;  ///< the first one is being written
+  std::deque<Batch> batches_;  ///< the first one is being written
+  std::vector<Cta> returned_;  ///< storage
   std::uint64_t waiting_bytes_ = 0;
   std::exception_ptr error_;
   bool ends_ = false;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "bits.h"
 
@@ -196,7 +197,30 @@ ValueKind append_value(std::string& data, const WarpValue& value, LaneMask activ
 
 }  // namespace
 
-WarpEncoder::WarpEncoder(const Kernel& kernel) : kernel_(&kernel), all_lanes_(all_lanes(kernel.warp_size)) {
+void WarpColumns::clear() {
+  run_start.clear();
+  run_length.clear();
+  mask_at.clear();
+  mask.clear();
+  guard_mask.clear();
+  address_kind.clear();
+  address_base.clear();
+  address_delta.clear();
+  value_kind.clear();
+  value_data.clear();
+  predicate.clear();
+  shared_value_kind.clear();
+  shared_value_data.clear();
+  stack_at.clear();
+  stack_event.clear();
+  stack_mask.clear();
+  warp_instructions = thread_instructions = cta = 0;
+  warp = 0;
+}
+
+WarpEncoder::WarpEncoder(const Kernel& kernel, WarpColumns&& storage)
+    : kernel_(&kernel), columns_(std::move(storage)), all_lanes_(all_lanes(kernel.warp_size)) {
+  columns_.clear();
   if (kernel.warp_size != 32 && kernel.warp_size != 64) {
     throw std::logic_error("WarpEncoder: warp size is " + std::to_string(kernel.warp_size) + ", expected 32 or 64");
   }
@@ -269,14 +293,22 @@ void WarpEncoder::addresses(const std::uint64_t* address) {
   pending_addresses_ = 0;
   WarpColumns& c = columns_;
   const unsigned first = first_lane(active_);
-  LaneMask rest = active_ & (active_ - 1);
+  const LaneMask rest = active_ & (active_ - 1);
   std::uint64_t stride = 0;
   bool affine = true;
-  if (rest != 0) {
+  if (active_ == all_lanes_) {
+    stride = address[1] - address[0];
+    std::uint64_t differences = 0;  // without a branch, so that lanes go side by side
+    for (unsigned lane = 2; lane < kernel_->warp_size; ++lane) {
+      differences |= (address[lane] - address[lane - 1]) ^ stride;
+    }
+    affine = differences == 0;
+  } else if (rest != 0) {
     const auto difference = static_cast<std::int64_t>(address[first_lane(rest)] - address[first]);
     const auto gap = static_cast<std::int64_t>(first_lane(rest) - first);
-    affine = difference % gap == 0;
-    stride = static_cast<std::uint64_t>(difference / gap);
+    // A division takes as long as all else.
+    affine = gap == 1 || difference % gap == 0;
+    stride = static_cast<std::uint64_t>(gap == 1 ? difference : difference / gap);
     for (LaneMask r = rest; affine && r != 0; r &= r - 1) {
       const unsigned lane = first_lane(r);
       affine = address[lane] == address[first] + stride * (lane - first);
@@ -289,12 +321,25 @@ void WarpEncoder::addresses(const std::uint64_t* address) {
   last_base_ = base;
   if (affine) {
     c.address_delta.push_back(static_cast<std::int64_t>(stride));
+  } else {
+    append_deltas(address, rest, address[first]);
+  }
+}
+
+void WarpEncoder::append_deltas(const std::uint64_t* address, LaneMask lanes, std::uint64_t before) {
+  std::vector<std::int64_t>& column = columns_.address_delta;
+  const std::size_t size = column.size();
+  column.resize(size + count_lanes(lanes));
+  std::int64_t* to = column.data() + size;
+  if (active_ == all_lanes_) {
+    for (unsigned lane = 1; lane < kernel_->warp_size; ++lane) {
+      *to++ = static_cast<std::int64_t>(address[lane] - address[lane - 1]);
+    }
     return;
   }
-  std::uint64_t before = address[first];
-  for (; rest != 0; rest &= rest - 1) {
+  for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
     const std::uint64_t here = address[first_lane(rest)];
-    c.address_delta.push_back(static_cast<std::int64_t>(here - before));
+    *to++ = static_cast<std::int64_t>(here - before);
     before = here;
   }
 }

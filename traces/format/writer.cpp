@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <deque>
 #include <memory>
 #include <utility>
 
@@ -18,8 +19,7 @@ struct Writer::Impl {
   bool finished = false;
   bool announced = false;  ///< variants
   std::vector<Kernel> kernels;
-  std::vector<Launch> launches;
-  SignatureBuilder signature;         ///< of the open launch
+  std::deque<Launch> launches;        ///< whose signatures come from the thread
   proto::Variant* variant = nullptr;  ///< the open one; nullptr: the index's own
 
   /// If the caller's data cannot be in a trace, that is an error of the program, not of the user.
@@ -40,11 +40,12 @@ struct Writer::Impl {
   }
 
   void close_launch() {
-    if (!launches.empty()) launches.back().signature = signature.finish();
+    if (!launches.empty()) file.end_launch(launches.back().signature);
   }
 
   void close_variant() {
     close_launch();
+    file.drain();
     for (const Launch& launch : launches)
       encode(launch, variant != nullptr ? *variant->add_launches() : *index.add_launches());
     launches.clear();
@@ -96,6 +97,7 @@ std::uint32_t Writer::add_kernel(const Kernel& kernel) {
   encode(kernel, message);
   w.begin();
   w.file.add(FrameKind::kernel, message, w.variant != nullptr ? *w.variant->add_kernels() : *w.index.add_kernels());
+  w.file.drain();  // the thread looks at kernels, and they may move
   w.kernels.push_back(kernel);
   return static_cast<std::uint32_t>(w.kernels.size() - 1);
 }
@@ -140,13 +142,14 @@ void Writer::add_cta(Cta&& cta) {
   }
   reference.set_warp_instructions(warp_instructions);
   reference.set_thread_instructions(thread_instructions);
-  w.signature.add(cta, w.kernels[launch.kernel]);
   w.begin();
-  w.file.add(std::move(cta), *reference.mutable_frame());
+  w.file.add(std::move(cta), w.kernels[launch.kernel], *reference.mutable_frame());
   ++launch.cta_count;
   launch.warp_instructions += warp_instructions;
   launch.thread_instructions += thread_instructions;
 }
+
+Cta Writer::storage() { return impl_->file.storage(); }
 
 void Writer::finish() {
   Impl& w = *impl_;

@@ -61,6 +61,8 @@ class TraceSink {
   virtual ~TraceSink() = default;
   /// Whether the CTA with this linear index is wanted.
   virtual bool wants(std::uint64_t cta) const = 0;
+  /// A CTA whose memory the next one's columns take; what is in it does not count.
+  virtual trace::Cta storage() { return {}; }
   /// `cta.launch` is left 0. Called in ascending CTA order.
   virtual void take(trace::Cta&& cta) = 0;
 };

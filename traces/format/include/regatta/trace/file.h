@@ -57,6 +57,8 @@ class Writer {
   /// of the writer, at most 32 MiB or one CTA behind. If that fails, a later call throws.
   void add_cta(Cta&& cta);
   void add_cta(const Cta& cta);
+  /// Memory for the columns of a CTA that is to be added, empty: that of CTAs that were written.
+  Cta storage();
   /// Writes the index and gives the file its final name.
   void finish();
 

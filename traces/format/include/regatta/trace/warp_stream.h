@@ -44,6 +44,8 @@ struct WarpColumns {
   std::vector<std::uint64_t> stack_mask;   ///< lanes of the pushed entry, pushes only
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;  ///< sum of active lanes
+  /// Empty, but the memory stays.
+  void clear();
   /// Where the warp belongs, for messages: linear CTA index and number within the CTA. The reader fills them in.
   std::uint64_t cta = 0;
   std::uint32_t warp = 0;
@@ -322,7 +324,9 @@ class WarpCursor {
 class WarpEncoder {
  public:
   /// `kernel` must outlive the encoder.
-  explicit WarpEncoder(const Kernel& kernel);
+  explicit WarpEncoder(const Kernel& kernel) : WarpEncoder(kernel, WarpColumns()) {}
+  /// `storage`: columns whose memory it uses; what is in them does not count.
+  WarpEncoder(const Kernel& kernel, WarpColumns&& storage);
 
   /// Begins the next instruction. `active` is `simt_mask` less the lanes the guard switches off.
   void instruction(std::uint32_t index, LaneMask simt_mask, LaneMask active);
@@ -347,6 +351,8 @@ class WarpEncoder {
   [[noreturn]] void misuse(const std::string& what) const;
   void require_complete() const;
   void expect_stored(const std::uint64_t* address);
+  /// What each lane of `lanes` is above the one before.
+  void append_deltas(const std::uint64_t* address, LaneMask lanes, std::uint64_t before);
   void stack_event(std::uint32_t event);
 
   const Kernel* kernel_;
