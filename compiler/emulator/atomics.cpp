@@ -48,6 +48,15 @@ U combine(AtomicOp op, bool is_signed, U old, U a, U b) {
   return old;
 }
 
+/// Most have four bytes, and a copy of a size that is known takes no call.
+void copy_element(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 4) {
+    std::memcpy(to, from, 4);
+  } else {
+    std::memcpy(to, from, bytes);
+  }
+}
+
 float flush(float v) {
   const auto bits = as<std::uint32_t>(v);
   return as<float>((bits & 0x7f800000u) == 0 ? bits & 0x80000000u : bits);
@@ -103,19 +112,20 @@ void CtaRunner::atomic(Warp& w, const Op& op) {
   find_addresses(w, op);
   if (races_ != nullptr) note_access(w, op);
   const bool wide = op.element_bytes == 8;
+  const std::uint64_t element = wide ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * op.element_bytes)) - 1;
+  const bool floating = ir::is_float(op.type);
   // exch does not look at what it replaces.
-  const char* verb = op.atomic == ir::AtomicOp::exch && !op.has_result ? "write" : "atomic access";
+  const Use use = op.atomic == ir::AtomicOp::exch && !op.has_result ? Use::write : Use::atomic;
   for (trace::LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
-    const Place at = resolve(w, op, lane, verb, true);
+    const Place at = resolve(w, op, lane, use);
     const std::uint64_t a = get(w, op.values[0], lane, wide);
     const std::uint64_t b = op.value_count > 1 ? get(w, op.values[1], lane, wide) : 0;
     std::uint64_t old = 0;
-    std::memcpy(&old, at.data, op.element_bytes);
-    const bool floating = ir::is_float(op.type);
+    copy_element(&old, at.data, op.element_bytes);
     const std::uint64_t value = floating ? add_floats(op.type, at.is_global, old, a) : combine_values(op, old, a, b);
-    if (std::memcmp(&value, &old, op.element_bytes) != 0) spins_.changed();
-    std::memcpy(at.data, &value, op.element_bytes);
+    if (((value ^ old) & element) != 0) spins_.changed();
+    copy_element(at.data, &value, op.element_bytes);
     if (at.written != nullptr) std::memset(at.written, 1, op.element_bytes);
     if (op.has_result) put(w, op.destinations[0], op.destination_words[0], lane, old);
   }

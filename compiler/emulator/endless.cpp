@@ -25,7 +25,7 @@ void CtaRunner::watch_read(const Warp& w, const Op& op) {
 bool CtaRunner::changes_memory(Warp& w, const Op& op) {
   for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
-    const Place at = resolve(w, op, lane, "write", true);
+    const Place at = resolve(w, op, lane, Use::write);
     for (unsigned v = 0; v < op.vector; ++v) {
       const std::uint64_t value = get(w, op.values[v], lane, op.element_bytes == 8);
       if (std::memcmp(at.data + std::size_t{v} * op.element_bytes, &value, op.element_bytes) != 0) return true;

@@ -175,7 +175,8 @@ Place CtaRunner::stray_place(Warp& w, const Op& op, unsigned lane) {
   return {stray_.data(), stray_written_.data(), true};
 }
 
-Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, const char* verb, bool writes) {
+Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, Use use) {
+  const char* const verb = use == Use::read ? "read" : use == Use::write ? "write" : "atomic access";
   const std::uint64_t address = w.regs.addresses.lane[lane];
   const unsigned bytes = unsigned{op.element_bytes} * op.vector;
   const MemorySpace space = space_of(op, address);
@@ -233,12 +234,13 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, const char* verb,
   if (!is_global && (offset >= size || bytes > size - offset)) {
     bad_address(w, op, lane, verb, where() + ", " + owner + std::to_string(size) + " bytes");
   }
-  if (writes && (space == MemorySpace::constant || space == MemorySpace::param)) {
+  if (use != Use::read && (space == MemorySpace::constant || space == MemorySpace::param)) {
     fail(w, op, lane, std::string(verb) + " to read-only " + where());
   }
-  const bool reads = std::strcmp(verb, "read") == 0;
-  const auto good = [&] { return reads ? some_written(place.written, bytes) : all_written(place.written, bytes); };
-  if (std::strcmp(verb, "write") != 0 && place.written != nullptr && !good()) {
+  const auto good = [&] {
+    return use == Use::read ? some_written(place.written, bytes) : all_written(place.written, bytes);
+  };
+  if (use != Use::write && place.written != nullptr && !good()) {
     const std::string what = std::string(verb) + " of " + where() + ", which was never written" +
                              (is_global ? ", " + memory_.describe(address) : "");
     if (races_ == nullptr) fail(w, op, lane, what);
@@ -283,7 +285,7 @@ void CtaRunner::load(Warp& w, const Op& op) {
   }
   for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
-    const Place at = resolve(w, op, lane, "read", false);
+    const Place at = resolve(w, op, lane, Use::read);
     for (unsigned v = 0; v < op.vector; ++v) {
       std::uint64_t value = 0;
       std::memcpy(&value, at.data + std::size_t{v} * op.element_bytes, op.element_bytes);
@@ -339,7 +341,7 @@ void CtaRunner::store(Warp& w, const Op& op) {
   }
   for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
-    const Place at = resolve(w, op, lane, "write", true);
+    const Place at = resolve(w, op, lane, Use::write);
     for (unsigned v = 0; v < op.vector; ++v) {
       const std::uint64_t value = get(w, op.values[v], lane, op.element_bytes == 8);
       std::memcpy(at.data + std::size_t{v} * op.element_bytes, &value, op.element_bytes);
@@ -367,6 +369,7 @@ void CtaRunner::note_access(Warp& w, const Op& op) {
 
 void CtaRunner::record_addresses(Warp& w, const Op& op, LaneMask active) {
   const std::uint64_t* address = w.regs.addresses.lane;
+  if (op.space != MemorySpace::local && op.space != MemorySpace::generic) return w.encoder->addresses(address);
   const std::uint64_t thread = cta_index_ * threads_ + w.first_thread();
   std::uint64_t moved[trace::max_lanes];
   bool local = false;

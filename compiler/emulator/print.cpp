@@ -156,7 +156,7 @@ std::uint64_t CtaRunner::read_bytes(Warp& w, const Op& op, unsigned lane, std::u
   std::uint64_t value = 0;
   for (unsigned b = 0; b < bytes; ++b) {
     w.regs.addresses.lane[lane] = address + b;
-    value |= static_cast<std::uint64_t>(*resolve(w, op, lane, "read", false).data) << (8 * b);
+    value |= static_cast<std::uint64_t>(*resolve(w, op, lane, Use::read).data) << (8 * b);
   }
   return value;
 }

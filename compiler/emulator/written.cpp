@@ -252,7 +252,7 @@ void CtaRunner::store_part_written(Warp& w, const Op& op, LaneMask missing) {
   const std::uint64_t* address = w.regs.addresses.lane;
   for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
-    const Place at = resolve(w, op, lane, "write", true);
+    const Place at = resolve(w, op, lane, Use::write);
     const bool local = space_of(op, address[lane]) == MemorySpace::local;
     const bool part = (missing >> lane & 1u) != 0;
     bool some = false;
