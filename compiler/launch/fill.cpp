@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/launch/fill.h>
 
+#include <regatta/base/threads.h>
 #include <regatta/ir/half.h>
 
 #include "structured.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 namespace regatta::launch {
 namespace {
@@ -75,6 +80,26 @@ std::uint32_t half_element(const FillSpec& s, double value) {
   return (below & 0x8000u) != 0 ? below + 1 : below - 1;
 }
 
+/// `fill(first, end)` for parts of `count` elements, on several threads if there are many: an element depends on its
+/// number alone.
+template <class Fill>
+void in_parts(std::size_t count, const Fill& fill) {
+  constexpr std::size_t least = std::size_t{1} << 15;
+  const std::size_t parts = std::clamp<std::size_t>(count / least, 1, base::threads());
+  std::vector<std::thread> threads;
+  threads.reserve(parts);
+  for (std::size_t p = 1; p < parts; ++p) {
+    const auto part = [&fill, count, parts, p] { fill(count * p / parts, count * (p + 1) / parts); };
+    try {
+      threads.emplace_back(part);
+    } catch (const std::system_error&) {  // no more threads
+      part();
+    }
+  }
+  fill(0, count / parts);
+  for (std::thread& thread : threads) thread.join();
+}
+
 }  // namespace
 
 void fill_buffer(const FillSpec& s, std::vector<std::uint8_t>& bytes) {
@@ -88,7 +113,7 @@ void fill_buffer(const FillSpec& s, std::vector<std::uint8_t>& bytes) {
   const bool structured = is_structured(s.init);
   const std::vector<double> elements = structured ? structured_elements(s, count) : std::vector<double>{};
   const auto real = [&](std::size_t i) { return structured ? elements[i] : real_element(s, i); };
-  for (std::size_t i = 0; i < count; ++i) {
+  const auto element = [&](std::size_t i) {
     std::uint8_t* to = bytes.data() + i * size;
     if (s.init == Init::zero) {
       std::memset(to, 0, size);
@@ -109,7 +134,10 @@ void fill_buffer(const FillSpec& s, std::vector<std::uint8_t>& bytes) {
       const std::uint64_t v = structured ? static_cast<std::uint64_t>(to_integer(elements[i])) : integer_element(s, i);
       for (std::size_t b = 0; b < size; ++b) to[b] = static_cast<std::uint8_t>(v >> (8 * b));
     }
-  }
+  };
+  in_parts(count, [&](std::size_t first, std::size_t end) {
+    for (std::size_t i = first; i < end; ++i) element(i);
+  });
 }
 
 }  // namespace regatta::launch
