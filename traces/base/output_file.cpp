@@ -15,6 +15,9 @@
 namespace regatta::base {
 namespace {
 
+/// So often the disk is asked to begin, so that commit() has little to wait for.
+constexpr std::uint64_t send_bytes = 8 << 20;
+
 /// The descriptor among standard output and standard error that writes to this very file, -1 if none does.
 int standard_descriptor(const struct stat& file) {
   for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
@@ -117,6 +120,14 @@ void OutputFile::write(std::string_view bytes) {
     error_ = errno;
   }
   if (error_ != 0) fail(error_);
+  unsent_ += bytes.size();
+  if (unsent_ >= send_bytes && temporary_ != nullptr) {
+    unsent_ = 0;
+#ifdef SYNC_FILE_RANGE_WRITE
+    // What the file system makes of it does not matter: commit() waits for all.
+    static_cast<void>(sync_file_range(fileno(file_), 0, 0, SYNC_FILE_RANGE_WRITE));
+#endif
+  }
 }
 
 void OutputFile::commit() {

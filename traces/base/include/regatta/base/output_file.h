@@ -47,7 +47,8 @@ class OutputFile {
   std::string target_;              ///< path_ with links followed
   Temporary* temporary_ = nullptr;  ///< nullptr: written directly
   std::FILE* file_ = nullptr;
-  int error_ = 0;  ///< of the first write that failed
+  int error_ = 0;             ///< of the first write that failed
+  std::uint64_t unsent_ = 0;  ///< bytes since the disk was last asked to begin with what there is
 };
 
 /// Writes the whole of `bytes` as the file `path`.
