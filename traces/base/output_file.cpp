@@ -130,6 +130,18 @@ void OutputFile::write(std::string_view bytes) {
   }
 }
 
+void OutputFile::patch(std::uint64_t offset, std::string_view bytes) {
+  if (error_ == 0 && std::fflush(file_) != 0) error_ = errno;
+  while (error_ == 0 && !bytes.empty()) {
+    const ssize_t written = pwrite(fileno(file_), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno != EINTR) error_ = errno;
+    if (written <= 0) continue;
+    offset += static_cast<std::uint64_t>(written);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (error_ != 0) fail(error_);
+}
+
 void OutputFile::commit() {
   // The C library forgets what it could not write, and would flush the rest as if nothing had happened.
   if (error_ == 0 && std::fflush(file_) != 0) error_ = errno;

@@ -34,6 +34,10 @@ class OutputFile {
   /// After a failure every further write, and commit(), fails as it did: part of a file never gets its name.
   void write(std::string_view bytes);
   void write(const void* data, std::size_t bytes) { write({static_cast<const char*>(data), bytes}); }
+  /// Whether patch() can be called: not for what is written directly.
+  bool can_patch() const { return temporary_ != nullptr; }
+  /// Overwrites bytes that were written before.
+  void patch(std::uint64_t offset, std::string_view bytes);
   /// Flushes to the disk and renames. Nothing may be written afterwards.
   void commit();
 
