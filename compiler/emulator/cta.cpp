@@ -35,7 +35,21 @@ CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& 
   local_written_.resize(std::size_t{f_.local_bytes} * warps);
 }
 
-void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta* out) {
+namespace {
+
+/// Bytes of columns: of the first warp that makes its CTA one with segments, and of a segment from then on.
+constexpr std::uint64_t long_warp_bytes = 1 << 20, segment_bytes = 128 << 10;
+
+}  // namespace
+
+void CtaRunner::end_segment(Warp& w, TraceSink& segments) {
+  trace::WarpColumns columns = w.encoder->take_segment();
+  columns.cta = cta_index_;
+  columns.warp = w.number();
+  segments.take_segment(std::move(columns));
+}
+
+void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta* out, TraceSink* segments) {
   cta_index_ = index;
   cta_ = unflatten(index, request_.grid);
   std::fill(shared_.begin(), shared_.end(), 0);
@@ -61,6 +75,7 @@ void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta*
   shared_values_ = trace != nullptr && trace->shared_values;
   if (races_ != nullptr) races_->begin_cta(index, static_cast<unsigned>(warps_.size()), shared_);
   arrivals_ = {};
+  in_segments_ = false;
   spins_.begin_cta(warps_.size());
   for (;;) {
     bool ran = false;
@@ -69,6 +84,11 @@ void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta*
       if (w->state != WarpState::ready) continue;
       turn(*w);
       ran = true;
+      if (segments != nullptr) {
+        const std::uint64_t bytes = w->encoder->bytes();
+        in_segments_ = in_segments_ || bytes >= long_warp_bytes;
+        if (in_segments_ && bytes >= segment_bytes) end_segment(*w, *segments);
+      }
       if (spins_.watching()) spins_.end_turn(*w);
     }
     const bool released = release_barriers();
@@ -81,6 +101,7 @@ void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta*
   if (trace != nullptr) {
     out->index = index;
     for (auto& w : warps_) {
+      if (w->encoder->has_segments() && w->encoder->bytes() != 0) end_segment(*w, *segments);
       out->warps[w->number()] = w->encoder->finish();
       w->encoder.reset();
     }

@@ -45,14 +45,16 @@ class CtaRunner {
             const LaunchRequest& request, RaceDetector* races, StrayLog* strays);
 
   /// Runs the CTA with this linear index; with `trace` the warps' columns go to `out`, whose memory they
-  /// take.
-  void run(std::uint64_t index, const trace::Kernel* trace, trace::Cta* out);
+  /// take. Those of warps that become too long go to `segments` part by part; nullptr: they stay whole.
+  void run(std::uint64_t index, const trace::Kernel* trace, trace::Cta* out, TraceSink* segments);
 
   const RunCounts& counts() const { return counts_; }
 
  private:
   // cta.cpp
   void turn(Warp& w);
+  /// Gives away what the trace has of the warp since the last segment.
+  void end_segment(Warp& w, TraceSink& segments);
   void execute(Warp& w, const Op& op, trace::LaneMask active);
   void record(Warp& w, const Op& op, trace::LaneMask active);
   void begin_barrier(Warp& w, const Op& op, trace::LaneMask active);
@@ -174,6 +176,7 @@ class CtaRunner {
   std::uint64_t cta_index_ = 0;
   bool shared_values_ = false;  ///< the trace holds what is written to shared memory
   std::uint32_t threads_ = 0;
+  bool in_segments_ = false;  ///< the trace of this CTA
   std::vector<std::unique_ptr<Warp>> warps_;
   /// Warps that came to a barrier by bar.arrive since it last opened, and the threads that they said it is for.
   struct Arrivals {

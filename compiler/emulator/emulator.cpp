@@ -71,10 +71,10 @@ RunCounts Emulator::run(const LaunchRequest& request, const trace::Kernel* kerne
   for (std::uint64_t c = 0; c < ctas; ++c) {
     if (sink != nullptr && sink->wants(c)) {
       trace::Cta cta = sink->storage();
-      runner.run(c, kernel, &cta);
+      runner.run(c, kernel, &cta, sink->takes_segments() ? sink : nullptr);
       sink->take(std::move(cta));
     } else {
-      runner.run(c, nullptr, nullptr);
+      runner.run(c, nullptr, nullptr, nullptr);
     }
     if (progress) progress(c + 1);
   }

@@ -16,6 +16,8 @@ class WriterSink : public emulator::TraceSink {
   WriterSink(trace::Writer& writer, std::uint32_t launch, std::uint64_t first, std::uint64_t end)
       : writer_(writer), launch_(launch), first_(first), end_(end) {}
   bool wants(std::uint64_t cta) const override { return cta >= first_ && cta < end_; }
+  bool takes_segments() const override { return writer_.takes_segments(); }
+  void take_segment(trace::WarpColumns&& columns) override { writer_.add_segment(std::move(columns)); }
   trace::Cta storage() override { return writer_.storage(); }
   void take(trace::Cta&& cta) override {
     cta.launch = launch_;

@@ -218,7 +218,11 @@ std::vector<Step> random_steps(Random& random, const Kernel& kernel, std::size_t
   return steps;
 }
 
-WarpColumns encode(const Kernel& kernel, const std::vector<Step>& steps) {
+namespace {
+
+/// `after(encoder, step)` is called after each step.
+template <class After>
+WarpColumns encode(const Kernel& kernel, const std::vector<Step>& steps, const After& after) {
   WarpEncoder encoder(kernel);
   for (const Step& s : steps) {
     encoder.instruction(s.index, s.simt, s.active);
@@ -233,8 +237,34 @@ WarpColumns encode(const Kernel& kernel, const std::vector<Step>& steps) {
         encoder.pop();
       }
     }
+    after(encoder, static_cast<std::size_t>(&s - steps.data()));
   }
   return encoder.finish();
+}
+
+/// Segments in memory.
+class KeptSegments : public WarpSegments {
+ public:
+  std::shared_ptr<const WarpColumns> segment(std::uint64_t number) override {
+    return number < all.size() ? all[number] : nullptr;
+  }
+  std::vector<std::shared_ptr<const WarpColumns>> all;
+};
+
+}  // namespace
+
+WarpColumns encode(const Kernel& kernel, const std::vector<Step>& steps) {
+  return encode(kernel, steps, [](const WarpEncoder&, std::size_t) {});
+}
+
+WarpColumns encode_in_segments(const Kernel& kernel, const std::vector<Step>& steps, const std::vector<bool>& ends) {
+  const auto segments = std::make_shared<KeptSegments>();
+  WarpColumns whole = encode(kernel, steps, [&](WarpEncoder& encoder, std::size_t step) {
+    if (!ends[step] && step + 1 != steps.size()) return;
+    segments->all.push_back(std::make_shared<const WarpColumns>(encoder.take_segment()));
+  });
+  whole.segments = segments;
+  return whole;
 }
 
 std::string difference(const Kernel& kernel, const WarpColumns& columns, const std::vector<Step>& steps) {

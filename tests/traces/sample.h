@@ -34,6 +34,9 @@ trace::WarpValue random_value(Random& random, unsigned warp_size);
 trace::LaneMask random_mask(Random& random, unsigned warp_size);
 std::vector<Step> random_steps(Random& random, const trace::Kernel& kernel, std::size_t count);
 trace::WarpColumns encode(const trace::Kernel& kernel, const std::vector<Step>& steps);
+/// The same in segments: `ends` has for each step whether a segment ends behind it; the last step ends one anyway.
+trace::WarpColumns encode_in_segments(const trace::Kernel& kernel, const std::vector<Step>& steps,
+                                      const std::vector<bool>& ends);
 /// What differs between the steps and what a cursor says, "" if nothing.
 std::string difference(const trace::Kernel& kernel, const trace::WarpColumns& columns, const std::vector<Step>& steps);
 

@@ -334,10 +334,13 @@ void decode(proto::Cta& m, Cta& cta) {
   for (int i = 0; i < m.warps_size(); ++i) {
     WarpColumns& warp = cta.warps[static_cast<std::size_t>(i)];
     decode(*m.mutable_warps(i), warp);
+    warp.segments.reset();
     warp.cta = cta.index;
     warp.warp = static_cast<std::uint32_t>(i);
   }
 }
+
+void decode(proto::Segment& m, WarpColumns& columns) { decode(*m.mutable_columns(), columns); }
 
 void encode(const Variant& variant, proto::Variant& message) {
   message.set_name(variant.name);
@@ -350,7 +353,7 @@ Variant decode(const proto::Variant& message) {
 }
 
 void validate_variants(const proto::Index& index, std::uint32_t version) {
-  if (version < format_version && index.variants_size() != 0) {
+  if (version < variants_format_version && index.variants_size() != 0) {
     throw Malformed("names variants, which files of version " + std::to_string(version) + " do not have");
   }
   constexpr std::size_t most_letters = 64;

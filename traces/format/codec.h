@@ -22,6 +22,7 @@ Launch decode(const proto::Launch& message);
 Variant decode(const proto::Variant& message);
 /// Fills all of `cta`, whose memory is used again. Swaps the byte columns with the message's.
 void decode(proto::Cta& message, Cta& cta);
+void decode(proto::Segment& message, WarpColumns& columns);
 
 /// Refuses variants whose names or schemes are not apart, and any in a file of a version without them.
 void validate_variants(const proto::Index& index, std::uint32_t version);

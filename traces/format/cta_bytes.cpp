@@ -72,7 +72,7 @@ void CtaSerializer::packed(unsigned field, const std::vector<T>& column, Encode 
   if (column.empty()) return;
   const std::size_t begin = end_;
   char* to = room(most_varint * column.size());
-  for (const T value : column) to = put_varint(to, encode(value));
+  for (const T& value : column) to = put_varint(to, encode(value));
   end_ = static_cast<std::size_t>(to - buffer_.data());
   close(field, begin);
 }
@@ -98,7 +98,15 @@ void CtaSerializer::warp(const WarpColumns& c) {
   text(18, c.shared_value_data);
 }
 
-const char* CtaSerializer::serialize(const Cta& cta) {
+const char* CtaSerializer::serialize(const WarpColumns& segment) {
+  end_ = 0;
+  room(1);
+  warp(segment);
+  close(1, 0);
+  return buffer_.data();
+}
+
+const char* CtaSerializer::serialize(const Cta& cta, const std::vector<SegmentPlace>& segments) {
   end_ = 0;
   room(1);
   number(1, cta.launch);
@@ -107,6 +115,17 @@ const char* CtaSerializer::serialize(const Cta& cta) {
     const std::size_t begin = end_;
     warp(columns);
     close(3, begin);
+  }
+  packed(4, segments, [](const SegmentPlace& s) { return std::uint64_t{s.warp}; });
+  packed(5, segments, [](const SegmentPlace& s) { return s.bytes; });
+  packed(6, segments, [](const SegmentPlace& s) { return s.raw_bytes; });
+  if (!segments.empty()) {
+    const std::size_t begin = end_;
+    for (const SegmentPlace& s : segments) {
+      std::memcpy(room(sizeof s.checksum), &s.checksum, sizeof s.checksum);
+      end_ += sizeof s.checksum;
+    }
+    close(7, begin);
   }
   return buffer_.data();
 }

@@ -7,16 +7,27 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "frame.h"
 
 namespace regatta::trace {
 
+/// Where a segment of a CTA's warp lies, as the CTA's message has it.
+struct SegmentPlace {
+  std::uint32_t warp = 0;
+  std::uint64_t bytes = 0, raw_bytes = 0;  ///< of the payload
+  std::uint64_t checksum = 0;              ///< of the frame
+};
+
 /// Writes the bytes that Protocol Buffers would: its message is the definition, and the oracle of the tests.
 class CtaSerializer {
  public:
   /// The bytes stay valid until the next call.
-  const char* serialize(const Cta& cta);
+  const char* serialize(const Cta& cta, const std::vector<SegmentPlace>& segments = {});
+  /// The message Segment.
+  const char* serialize(const WarpColumns& segment);
   /// Of the last serialize().
   std::size_t bytes() const { return end_; }
 

@@ -38,6 +38,8 @@ const char* to_string(FrameKind kind) {
       return "CTA";
     case FrameKind::index:
       return "index";
+    case FrameKind::segment:
+      return "segment";
   }
   return "unknown";
 }

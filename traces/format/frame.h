@@ -29,7 +29,7 @@ inline constexpr std::uint64_t trailer_bytes = 24;
 /// Protocol Buffers do not parse more.
 inline constexpr std::uint64_t max_raw_bytes = 0x7fffffff;
 
-enum class FrameKind : std::uint32_t { kernel = 1, cta = 2, index = 3 };
+enum class FrameKind : std::uint32_t { kernel = 1, cta = 2, index = 3, segment = 4 };
 const char* to_string(FrameKind kind);
 
 struct FrameHeader {

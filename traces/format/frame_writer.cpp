@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frame_writer.h"
 
+#include <array>
 #include <csignal>
 #include <cstring>
 #include <string_view>
@@ -15,18 +16,6 @@ namespace {
 /// Frames that wait may take this much; one may always wait.
 constexpr std::uint64_t most_waiting_bytes = 32 << 20;
 constexpr std::uint64_t batch_bytes = 512 << 10;
-
-template <class T>
-std::uint64_t bytes_of(const std::vector<T>& column) {
-  return column.size() * sizeof(T);
-}
-
-std::uint64_t bytes_of(const WarpColumns& w) {
-  return bytes_of(w.run_start) + bytes_of(w.run_length) + bytes_of(w.mask_at) + bytes_of(w.mask) +
-         bytes_of(w.guard_mask) + w.address_kind.size() + bytes_of(w.address_base) + bytes_of(w.address_delta) +
-         w.value_kind.size() + w.value_data.size() + bytes_of(w.predicate) + bytes_of(w.stack_at) +
-         bytes_of(w.stack_event) + bytes_of(w.stack_mask) + w.shared_value_kind.size() + w.shared_value_data.size();
-}
 
 /// While it lives, new threads get no signals: those are for who runs the program.
 class WithoutSignals {
@@ -56,12 +45,24 @@ FrameWriter::~FrameWriter() {
   thread_.join();
 }
 
+namespace {
+
+using VersionBytes = std::array<char, 4>;
+
+VersionBytes pack_version(std::uint32_t version) {
+  VersionBytes bytes;
+  for (unsigned i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(version >> (8 * i) & 0xff);
+  return bytes;
+}
+
+}  // namespace
+
 void FrameWriter::begin(std::uint32_t version) {
   begun_ = true;
-  char header[file_header_bytes];
-  std::memcpy(header, file_magic.data(), file_magic.size());
-  for (unsigned i = 0; i < 4; ++i) header[file_magic.size() + i] = static_cast<char>(version >> (8 * i) & 0xff);
-  write(header, sizeof header);
+  version_ = version;
+  write(file_magic.data(), file_magic.size());
+  const VersionBytes bytes = pack_version(version);
+  write(bytes.data(), bytes.size());
 }
 
 void FrameWriter::check_size(FrameKind kind, std::uint64_t bytes) const {
@@ -86,11 +87,22 @@ void FrameWriter::end_launch(std::optional<LaunchSignature>& signature) {
   add(std::move(job));
 }
 
-void FrameWriter::add(Cta&& cta, const Kernel& kernel, proto::FrameReference& reference) {
+void FrameWriter::add_segment(std::uint32_t warp, WarpColumns&& columns, const Kernel& kernel) {
+  Job job;
+  job.kind = FrameKind::segment;
+  job.kernel = &kernel;
+  job.warp = warp;
+  job.bytes = columns.bytes();
+  job.cta.warps.push_back(std::move(columns));
+  add(std::move(job));
+}
+
+void FrameWriter::add(Cta&& cta, const Kernel& kernel, proto::CtaReference& reference) {
   Job job;
   job.kernel = &kernel;
-  job.reference = &reference;
-  for (const WarpColumns& warp : cta.warps) job.bytes += bytes_of(warp);
+  job.cta_reference = &reference;
+  job.reference = reference.mutable_frame();
+  for (const WarpColumns& warp : cta.warps) job.bytes += warp.bytes();
   job.cta = std::move(cta);
   add(std::move(job));
 }
@@ -143,7 +155,7 @@ void FrameWriter::run() {
     lock.unlock();
     std::exception_ptr error;
     try {
-      for (Job& job : batch.jobs) write_frame(job);
+      for (Job& job : batch.jobs) write_job(job);
     } catch (...) {
       error = std::current_exception();
     }
@@ -166,27 +178,50 @@ void FrameWriter::recycle(Cta& cta, std::uint64_t bytes) {
   written_.push_back(std::move(storage));
 }
 
-void FrameWriter::write_frame(Job& job) {
+void FrameWriter::write_job(Job& job) {
   if (job.signature != nullptr) {
     *job.signature = signature_.finish();
     return;
   }
-  std::string_view raw = job.raw;
-  if (job.kind == FrameKind::cta) {
-    signature_.add(job.cta, *job.kernel);
-    const char* const bytes = serializer_.serialize(job.cta);
-    raw = {bytes, serializer_.bytes()};
-    recycle(job.cta, job.bytes);
-    check_size(job.kind, raw.size());
-  }
   FrameHeader header;
-  header.kind = job.kind;
+  if (job.kind == FrameKind::segment) {
+    WarpColumns& columns = job.cta.warps.front();
+    const char* const bytes = serializer_.serialize(columns);
+    const std::string_view raw{bytes, serializer_.bytes()};
+    check_size(job.kind, raw.size());
+    write_frame(job.kind, raw, header);
+    segments_.push_back({job.warp, header.compressed_bytes, header.raw_bytes, header.checksum});
+    signature_.add_segment(job.warp, std::move(columns), *job.kernel);
+    job.cta = Cta();
+    return;
+  }
+  if (job.kind == FrameKind::cta) {
+    std::uint64_t segment_bytes = 0, segment_raw_bytes = 0;
+    for (const SegmentPlace& s : segments_) {
+      segment_bytes += frame_header_bytes + s.bytes;
+      segment_raw_bytes += s.raw_bytes;
+    }
+    job.cta_reference->set_segment_bytes(segment_bytes);
+    job.cta_reference->set_segment_raw_bytes(segment_raw_bytes);
+    signature_.add(job.cta, *job.kernel);
+    const char* const bytes = serializer_.serialize(job.cta, segments_);
+    segments_.clear();
+    recycle(job.cta, job.bytes);
+    check_size(job.kind, serializer_.bytes());
+    write_frame(job.kind, {bytes, serializer_.bytes()}, header);
+  } else {
+    write_frame(job.kind, job.raw, header);
+  }
+  job.reference->set_offset(offset_ - frame_header_bytes - header.compressed_bytes);
+  job.reference->set_compressed_bytes(header.compressed_bytes);
+  job.reference->set_raw_bytes(header.raw_bytes);
+}
+
+void FrameWriter::write_frame(FrameKind kind, std::string_view raw, FrameHeader& header) {
+  header.kind = kind;
   header.raw_bytes = raw.size();
   header.compressed_bytes = compressor_.compress(raw, compressed_);
   header.checksum = checksum(header, compressed_.data());
-  job.reference->set_offset(offset_);
-  job.reference->set_compressed_bytes(header.compressed_bytes);
-  job.reference->set_raw_bytes(header.raw_bytes);
   const FrameHeaderBytes packed = pack(header);
   write(packed.data(), packed.size());
   write(compressed_.data(), header.compressed_bytes);
@@ -199,6 +234,10 @@ void FrameWriter::finish(const proto::Index& index, std::uint32_t version) {
   drain();
   const TrailerBytes trailer = pack_trailer(place.offset(), version);
   write(trailer.data(), trailer.size());
+  if (version != version_) {
+    const VersionBytes bytes = pack_version(version);
+    file_.patch(file_magic.size(), {bytes.data(), bytes.size()});
+  }
   file_.commit();
 }
 

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -44,7 +45,9 @@ class FrameWriter {
   /// Places and sizes go to `reference`, which must stay where it is until finish(), or until this is destroyed.
   void add(FrameKind kind, const google::protobuf::MessageLite& message, proto::FrameReference& reference);
   /// `kernel` of its launch; stays where it is until drain().
-  void add(Cta&& cta, const Kernel& kernel, proto::FrameReference& reference);
+  void add(Cta&& cta, const Kernel& kernel, proto::CtaReference& reference);
+  /// A segment of a warp of the CTA that is added next.
+  void add_segment(std::uint32_t warp, WarpColumns&& columns, const Kernel& kernel);
   /// The signature of the CTAs since the last call goes to `signature` by drain(). Made here, beside the execution of
   /// the program.
   void end_launch(std::optional<LaunchSignature>& signature);
@@ -55,14 +58,18 @@ class FrameWriter {
   /// Waits until all is written; then writes the index and the trailer, and gives the file its name. References are
   /// whole when the index is written.
   void finish(const proto::Index& index, std::uint32_t version);
+  /// Whether the version can be another one than that of begin(): not that of a device or a pipe.
+  bool can_change_version() const { return file_.can_patch(); }
 
  private:
-  /// A CTA, a message as bytes, or the end of a launch.
+  /// A CTA, a segment, a message as bytes, or the end of a launch.
   struct Job {
     std::optional<LaunchSignature>* signature = nullptr;  ///< the end of a launch: nothing to write
     const Kernel* kernel = nullptr;
     FrameKind kind = FrameKind::cta;
+    proto::CtaReference* cta_reference = nullptr;
     proto::FrameReference* reference = nullptr;
+    std::uint32_t warp = 0;   ///< of a segment, which is the only one in `cta`
     std::uint64_t bytes = 0;  ///< what it takes, about
     Cta cta;
     std::string raw;
@@ -77,7 +84,8 @@ class FrameWriter {
   void add(Job&& job);
   void hand_over();
   void run();
-  void write_frame(Job& job);
+  void write_job(Job& job);
+  void write_frame(FrameKind kind, std::string_view raw, FrameHeader& header);
   void recycle(Cta& cta, std::uint64_t bytes);
   void write(const void* data, std::size_t bytes) {
     file_.write(data, bytes);
@@ -87,14 +95,16 @@ class FrameWriter {
 
   base::OutputFile file_;
   bool begun_ = false;
+  std::uint32_t version_ = 0;
   Batch batch_;               ///< not yet given to the thread
   std::vector<Cta> storage_;  ///< of CTAs that were written
 
   // Of the thread, while it runs.
   std::uint64_t offset_ = 0;
   CtaSerializer serializer_;
-  SignatureBuilder signature_;  // of the open launch
-  std::vector<Cta> written_;    // of the batch
+  SignatureBuilder signature_;          // of the open launch
+  std::vector<Cta> written_;            // of the batch
+  std::vector<SegmentPlace> segments_;  // of the next CTA
   Buffer compressed_;
   Compressor compressor_;
 

@@ -5,7 +5,9 @@
 #include <regatta/trace/touched_lines.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 namespace regatta::trace {
 namespace {
@@ -49,19 +51,38 @@ const char* value_kind_name(unsigned kind) {
 }
 
 struct SignatureBuilder::Impl {
+  /// Gives a cursor a segment when there is one.
+  struct Feed : WarpSegments {
+    std::shared_ptr<const WarpColumns> segment(std::uint64_t number) override {
+      return number == given ? std::exchange(next, nullptr) : nullptr;
+    }
+    std::shared_ptr<const WarpColumns> next;
+    std::uint64_t given = 0;
+  };
+  /// A warp in segments, so far.
+  struct OpenWarp {
+    std::shared_ptr<Feed> feed = std::make_shared<Feed>();
+    WarpColumns whole;
+    WarpCursor cursor;
+  };
+
+  std::map<std::uint32_t, OpenWarp> open;
   LaunchSignature signature;
   LineSet lines;
   TouchedLines touched{LaunchSignature::line_bytes};
 
-  void add(const WarpColumns& warp, const Kernel& kernel);
+  void count_values(const WarpColumns& columns);
+  void walk(WarpCursor& cursor);
 };
 
-void SignatureBuilder::Impl::add(const WarpColumns& warp, const Kernel& kernel) {
+void SignatureBuilder::Impl::count_values(const WarpColumns& warp) {
   for (const char kind : warp.value_kind) {
     const auto k = static_cast<unsigned char>(kind);
     if (k < value_kind_count) ++signature.values[k];
   }
-  WarpCursor cursor(kernel, warp);
+}
+
+void SignatureBuilder::Impl::walk(WarpCursor& cursor) {
   while (cursor.next()) {
     const StaticInstruction& instruction = cursor.instruction();
     ++signature.classes[static_cast<unsigned>(instruction.op_class)];
@@ -77,7 +98,32 @@ SignatureBuilder::SignatureBuilder() : impl_(std::make_unique<Impl>()) {}
 SignatureBuilder::~SignatureBuilder() = default;
 
 void SignatureBuilder::add(const Cta& cta, const Kernel& kernel) {
-  for (const WarpColumns& warp : cta.warps) impl_->add(warp, kernel);
+  for (const WarpColumns& warp : cta.warps) {
+    if (warp.segments == nullptr && !warp.run_start.empty()) {
+      impl_->count_values(warp);
+      WarpCursor cursor(kernel, warp);
+      impl_->walk(cursor);
+    } else if (warp.segments != nullptr) {
+      for (std::uint64_t n = 0; const std::shared_ptr<const WarpColumns> segment = warp.segments->segment(n); ++n) {
+        impl_->count_values(*segment);
+      }
+      WarpCursor cursor(kernel, warp);
+      impl_->walk(cursor);
+    }
+  }
+  impl_->open.clear();
+}
+
+void SignatureBuilder::add_segment(std::uint32_t warp, WarpColumns&& columns, const Kernel& kernel) {
+  Impl::OpenWarp& open = impl_->open[warp];
+  if (open.whole.segments == nullptr) {
+    open.whole.segments = open.feed;
+    open.cursor = WarpCursor(kernel, open.whole);
+  }
+  impl_->count_values(columns);
+  open.feed->next = std::make_shared<const WarpColumns>(std::move(columns));
+  impl_->walk(open.cursor);
+  ++open.feed->given;
 }
 
 LaunchSignature SignatureBuilder::finish() {

@@ -19,6 +19,7 @@
 #include <regatta/trace/file_kind.h>
 
 #include "codec.h"
+#include "cta_bytes.h"
 #include "validate.h"
 
 namespace regatta::trace {
@@ -47,7 +48,7 @@ std::string way_to_trace(const std::string& path) {
 }
 
 /// An open trace, its index read. Constant once open() is through, so that threads may share it.
-struct File {
+struct File : std::enable_shared_from_this<File> {
   std::string path;
   int fd = -1;
   std::uint64_t bytes = 0;
@@ -143,6 +144,7 @@ class FrameReader {
       char* payload = compressed_.reserve(header.compressed_bytes);
       file_.read_at(offset + frame_header_bytes, payload, header.compressed_bytes);
       if (checksum(header, payload) != header.checksum) throw Malformed("checksum is wrong: the file is corrupted");
+      checksum_ = header.checksum;
       if (header.kind != kind) {
         throw Malformed(std::string("the frame's kind is ") + to_string(header.kind) + ", expected " + to_string(kind));
       }
@@ -161,6 +163,9 @@ class FrameReader {
     }
   }
 
+  /// Of the frame that was read last.
+  std::uint64_t last_checksum() const { return checksum_; }
+
   std::shared_ptr<const Cta> read_cta(std::size_t position) {
     const Reader::CtaEntry& entry = file_.ctas.at(position);
     const std::string what = "CTA " + std::to_string(entry.index) + " of launch " + std::to_string(entry.launch);
@@ -173,7 +178,7 @@ class FrameReader {
       decode(message_, *cta);
       if (cta->launch != entry.launch || cta->index != entry.index) throw Malformed("the frame is another CTA's");
       const Launch& launch = file_.launches[entry.launch];
-      validate(*cta, launch, file_.kernels[launch.kernel]);
+      validate(*cta, launch, file_.kernels[launch.kernel], add_segments(entry, *cta));
       std::uint64_t warp_instructions = 0;
       std::uint64_t thread_instructions = 0;
       for (const WarpColumns& warp : cta->warps) {
@@ -190,13 +195,134 @@ class FrameReader {
   }
 
  private:
+  /// Lets the warps read their segments, which message_ names. By warp: whether it has some.
+  std::vector<bool> add_segments(const Reader::CtaEntry& entry, Cta& cta);
+
   const File& file_;
+  std::uint64_t checksum_ = 0;
   Buffer compressed_;
   Buffer raw_;
   Decompressor decompressor_;
   proto::Cta message_;  // kept for its memory
   std::shared_ptr<CtaPool> pool_ = std::make_shared<CtaPool>();
 };
+
+/// The segments of one warp, read when they are asked for.
+class FileSegments : public WarpSegments {
+ public:
+  struct Place {
+    std::uint64_t offset = 0;
+    SegmentPlace frame;
+  };
+  /// What the warps of a CTA share.
+  struct CtaFrames {
+    explicit CtaFrames(std::shared_ptr<const File> f) : file(std::move(f)), frames(*file) {}
+    std::shared_ptr<const File> file;
+    FrameReader frames;
+    proto::Segment message;  // kept for its memory
+  };
+
+  FileSegments(std::shared_ptr<CtaFrames> frames, const Kernel& kernel, const Cta& cta, const WarpColumns& warp)
+      : frames_(std::move(frames)),
+        kernel_(kernel),
+        cta_(cta.index),
+        launch_(cta.launch),
+        warp_(warp.warp),
+        warp_instructions_(warp.warp_instructions),
+        thread_instructions_(warp.thread_instructions) {}
+
+  void add(const Place& place) {
+    places_.push_back(place);
+    known_.emplace_back();
+  }
+
+  std::shared_ptr<const WarpColumns> segment(std::uint64_t number) override {
+    if (number >= places_.size()) {
+      if (read_ == places_.size() && (warp_instructions_ != 0 || thread_instructions_ != 0)) {
+        frames_->file->fail_at(places_.back().offset, what(number - 1),
+                               "the instructions of the warp's segments differ from its own count");
+      }
+      return nullptr;
+    }
+    if (std::shared_ptr<const WarpColumns> known = known_[number].lock()) return known;
+    const Place& place = places_[number];
+    proto::FrameReference expected;
+    expected.set_compressed_bytes(place.frame.bytes);
+    expected.set_raw_bytes(place.frame.raw_bytes);
+    frames_->frames.read(FrameKind::segment, place.offset, frames_->file->bytes - trailer_bytes, &expected,
+                         what(number), frames_->message);
+    auto columns = std::make_shared<WarpColumns>();
+    try {
+      if (frames_->frames.last_checksum() != place.frame.checksum) throw Malformed("is another segment's");
+      decode(frames_->message, *columns);
+      columns->cta = cta_;
+      columns->warp = warp_;
+      validate_segment(*columns, kernel_, number != 0);
+    } catch (const Malformed& e) {
+      frames_->file->fail_at(place.offset, what(number), e.what());
+    }
+    if (number == read_) {
+      ++read_;
+      warp_instructions_ -= columns->warp_instructions;
+      thread_instructions_ -= columns->thread_instructions;
+    }
+    known_[number] = columns;
+    last_ = columns;
+    return columns;
+  }
+
+ private:
+  std::string what(std::uint64_t number) const {
+    return "CTA " + std::to_string(cta_) + " of launch " + std::to_string(launch_) + ", warp " + std::to_string(warp_) +
+           ", segment " + std::to_string(number);
+  }
+
+  std::shared_ptr<CtaFrames> frames_;
+  const Kernel& kernel_;
+  std::uint64_t cta_ = 0;
+  std::uint32_t launch_ = 0, warp_ = 0;
+  std::uint64_t warp_instructions_, thread_instructions_;  ///< of segments that were not read
+  std::vector<Place> places_;
+  std::vector<std::weak_ptr<const WarpColumns>> known_;  ///< those that somebody holds
+  std::shared_ptr<const WarpColumns> last_;              ///< one cursor looks ahead of the others
+  std::uint64_t read_ = 0;
+};
+
+std::vector<bool> FrameReader::add_segments(const Reader::CtaEntry& entry, Cta& cta) {
+  const auto count = static_cast<std::size_t>(message_.segment_warp_size());
+  const auto differs = [count](int size) { return static_cast<std::size_t>(size) != count; };
+  if (differs(message_.segment_bytes_size()) || differs(message_.segment_raw_bytes_size()) ||
+      differs(message_.segment_checksum_size())) {
+    throw Malformed("names parts of segments");
+  }
+  if (count == 0 && entry.segment_bytes != 0) throw Malformed("names no segments, the index does");
+  if (count == 0) return {};
+  std::vector<bool> in_segments(cta.warps.size());
+  const auto frames = std::make_shared<FileSegments::CtaFrames>(file_.shared_from_this());
+  const Kernel& kernel = file_.kernels[file_.launches[entry.launch].kernel];
+  std::vector<std::shared_ptr<FileSegments>> warps(cta.warps.size());
+  std::uint64_t offset = entry.offset - entry.segment_bytes;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto at = static_cast<int>(i);
+    const SegmentPlace place{message_.segment_warp(at), message_.segment_bytes(at), message_.segment_raw_bytes(at),
+                             message_.segment_checksum(at)};
+    if (place.warp >= warps.size()) throw Malformed("names a segment of a warp that it has not");
+    check_sizes(place.bytes, place.raw_bytes);
+    if (entry.offset - offset < frame_header_bytes + place.bytes) throw Malformed("its segments reach into it");
+    std::shared_ptr<FileSegments>& warp = warps[place.warp];
+    if (warp == nullptr) {
+      WarpColumns& columns = cta.warps[place.warp];
+      columns.warp = place.warp;
+      warp = std::make_shared<FileSegments>(frames, kernel, cta, columns);
+      columns.segments = warp;
+      in_segments[place.warp] = true;
+    }
+    warp->add({offset, place});
+    offset += frame_header_bytes + place.bytes;
+  }
+  if (offset != entry.offset) throw Malformed("its segments end at byte " + std::to_string(offset));
+  return in_segments;
+}
 
 std::uint64_t File::open_header_and_trailer() {
   if (bytes == 0) fail("the file is empty");
@@ -288,7 +414,7 @@ void File::read_part(const Part& part, std::uint64_t index_offset, FrameReader& 
     ctas.reserve(static_cast<std::size_t>(part.ctas_size()));
     for (const proto::CtaReference& c : part.ctas()) {
       ctas.push_back({c.launch(), c.index(), c.frame().offset(), c.frame().compressed_bytes(), c.frame().raw_bytes(),
-                      c.warp_instructions(), c.thread_instructions()});
+                      c.segment_bytes(), c.segment_raw_bytes(), c.warp_instructions(), c.thread_instructions()});
     }
     check_ctas();
   } catch (const Malformed& e) {
@@ -296,21 +422,29 @@ void File::read_part(const Part& part, std::uint64_t index_offset, FrameReader& 
   }
 }
 
+/// A frame, with those of segments that lie before it.
+struct FramePlace {
+  const proto::FrameReference* frame = nullptr;
+  std::uint64_t before = 0;  ///< bytes
+
+  std::uint64_t bytes() const { return before + frame_header_bytes + frame->compressed_bytes(); }
+};
+
 /// Each part's frames, the index's own first.
 template <class Part>
-void add_frames(const Part& part, std::vector<const proto::FrameReference*>& frames) {
-  for (const proto::FrameReference& frame : part.kernels()) frames.push_back(&frame);
-  for (const proto::CtaReference& cta : part.ctas()) frames.push_back(&cta.frame());
+void add_frames(const Part& part, std::vector<FramePlace>& frames) {
+  for (const proto::FrameReference& frame : part.kernels()) frames.push_back({&frame, 0});
+  for (const proto::CtaReference& cta : part.ctas()) frames.push_back({&cta.frame(), cta.segment_bytes()});
 }
 
 template <class Part>
 Reader::VariantEntry entry_of(Variant variant, const Part& part) {
-  std::vector<const proto::FrameReference*> frames;
+  std::vector<FramePlace> frames;
   add_frames(part, frames);
   Reader::VariantEntry entry{std::move(variant), static_cast<std::uint64_t>(part.kernels_size()),
                              static_cast<std::uint64_t>(part.launches_size()),
                              static_cast<std::uint64_t>(part.ctas_size()), 0};
-  for (const proto::FrameReference* frame : frames) entry.bytes += frame_header_bytes + frame->compressed_bytes();
+  for (const FramePlace& place : frames) entry.bytes += place.bytes();
   return entry;
 }
 
@@ -336,12 +470,18 @@ void File::choose(const std::string& variant) {
 
 /// The frames must tile the file: nothing lies between them, and none of them is named twice.
 void File::check_layout(const proto::Index& index, std::uint64_t index_offset) const {
-  std::vector<const proto::FrameReference*> frames;
+  std::vector<FramePlace> frames;
   add_frames(index, frames);
   for (const proto::Variant& v : index.variants()) add_frames(v, frames);
-  std::sort(frames.begin(), frames.end(), [](const auto* a, const auto* b) { return a->offset() < b->offset(); });
+  std::sort(frames.begin(), frames.end(),
+            [](const FramePlace& a, const FramePlace& b) { return a.frame->offset() < b.frame->offset(); });
   std::uint64_t at = file_header_bytes;
-  for (const proto::FrameReference* frame : frames) {
+  for (const auto& [frame, before] : frames) {
+    if (before != 0 && version < format_version) {
+      throw Malformed("names segments, which files of version " + std::to_string(version) + " do not have");
+    }
+    if (before > index_offset) throw Malformed("names segments of " + std::to_string(before) + " bytes");
+    at += before;
     if (frame->offset() != at) {
       throw Malformed("names a frame at byte " + std::to_string(frame->offset()) + ", expected the next at byte " +
                       std::to_string(at));
@@ -421,6 +561,7 @@ std::uint64_t Reader::data_digest() const {
   for (std::size_t i = 0; i < all.size(); ++i) {
     numbers.insert(numbers.end(), {all[i].launch, all[i].index, all[i].compressed_bytes, all[i].raw_bytes,
                                    all[i].warp_instructions, all[i].thread_instructions});
+    if (all[i].segment_bytes != 0) numbers.push_back(all[i].segment_bytes);
     if (i % step != 0) continue;
     FrameHeaderBytes header;
     impl_->file->read_at(all[i].offset, header.data(), header.size());

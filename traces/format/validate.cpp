@@ -124,7 +124,8 @@ void numbered(const char* what, std::size_t number, Check check) {
   }
 }
 
-void check_warp(const WarpColumns& c, const Kernel& kernel) {
+/// `goes_on`: a segment that is not the first of its warp, which positions and the depth of the stack are not of.
+void check_warp(const WarpColumns& c, const Kernel& kernel, bool goes_on = false) {
   const std::uint64_t code = kernel.instructions.size();
   equal(c.run_length.size(), c.run_start.size(), "number of run lengths");
   std::uint64_t total = 0;
@@ -143,8 +144,8 @@ void check_warp(const WarpColumns& c, const Kernel& kernel) {
   std::uint64_t at = 0;
   for (std::size_t i = 0; i < c.mask_at.size(); ++i) {
     at += c.mask_at[i];
-    if ((c.mask_at[i] == 0) != (i == 0)) throw Malformed("SIMT masks do not change in order");
-    below(at, total, "position of a SIMT mask");
+    if (!(goes_on && i == 0) && (c.mask_at[i] == 0) != (i == 0)) throw Malformed("SIMT masks do not change in order");
+    if (!goes_on) below(at, total, "position of a SIMT mask");
     if ((c.mask[i] & ~lanes) != 0) throw Malformed("a SIMT mask has lanes outside the warp");
   }
   for (const LaneMask mask : c.guard_mask) {
@@ -161,14 +162,14 @@ void check_warp(const WarpColumns& c, const Kernel& kernel) {
   std::uint64_t depth = 0;
   for (std::size_t i = 0; i < c.stack_at.size(); ++i) {
     at += c.stack_at[i];
-    below(at, total, "position of a SIMT stack event");
+    if (!goes_on) below(at, total, "position of a SIMT stack event");
     if ((c.stack_event[i] & 1) != 0) {
       at_most(c.stack_event[i] >> 1, code, "resume index of a SIMT stack push");
       ++pushes;
       ++depth;
     } else if (c.stack_event[i] != 0) {
       throw Malformed("SIMT stack event " + std::to_string(c.stack_event[i]) + " is unknown");
-    } else if (depth-- == 0) {
+    } else if (!goes_on && depth-- == 0) {
       throw Malformed("the SIMT stack is popped more often than pushed");
     }
   }
@@ -257,10 +258,20 @@ void validate(const Launch& launch, const std::vector<Kernel>& kernels) {
   at_most(launch.cta_count, ctas - launch.first_cta, "number of CTAs");
 }
 
-void validate(const Cta& cta, const Launch& launch, const Kernel& kernel) {
+void validate_segment(const WarpColumns& columns, const Kernel& kernel, bool goes_on) {
+  if (columns.warp_instructions == 0) throw Malformed("the segment has no instruction");
+  check_warp(columns, kernel, goes_on);
+}
+
+void validate(const Cta& cta, const Launch& launch, const Kernel& kernel, const std::vector<bool>& in_segments) {
   equal(cta.warps.size(), launch.warps_per_cta(kernel.warp_size), "number of warps");
   for (std::size_t i = 0; i < cta.warps.size(); ++i) {
-    numbered("warp", i, [&] { check_warp(cta.warps[i], kernel); });
+    const WarpColumns& warp = cta.warps[i];
+    numbered("warp", i, [&] {
+      if (i >= in_segments.size() || !in_segments[i]) return check_warp(warp, kernel);
+      if (warp.bytes() != 0) throw Malformed("has segments, and columns besides");
+      at_most(warp.thread_instructions, warp.warp_instructions * kernel.warp_size, "number of thread instructions");
+    });
   }
 }
 

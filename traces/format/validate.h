@@ -8,6 +8,8 @@
 #include <regatta/trace/section_registry.h>
 #include <regatta/trace/warp_stream.h>
 
+#include <vector>
+
 #include "frame.h"
 
 namespace regatta::trace {
@@ -22,7 +24,10 @@ inline constexpr std::uint32_t max_barrier_id = 15;
 void validate(const Kernel& kernel, const SectionRegistry& sections);
 void validate(const Launch& launch, const std::vector<Kernel>& kernels);
 /// `launch` and `kernel` are the CTA's own.
-void validate(const Cta& cta, const Launch& launch, const Kernel& kernel);
+/// By warp: whether its columns lie in segments; none if those of all warps are here.
+void validate(const Cta& cta, const Launch& launch, const Kernel& kernel, const std::vector<bool>& in_segments = {});
+/// `goes_on`: not the first segment of its warp.
+void validate_segment(const WarpColumns& columns, const Kernel& kernel, bool goes_on);
 /// CTAs of the grid; the launch must be valid.
 std::uint64_t grid_ctas(const Launch& launch);
 

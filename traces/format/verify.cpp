@@ -27,12 +27,11 @@ class WarpCheck {
     }
     std::uint64_t instructions = 0;
     std::uint64_t threads = 0;
-    std::size_t guarded = 0;
     while (cursor.next()) {
       const StaticInstruction& instruction = cursor.instruction();
       ++instructions;
       threads += static_cast<unsigned>(__builtin_popcountll(cursor.active_mask()));
-      if (instruction.guard.predicate >= 0 && (columns.guard_mask[guarded++] & ~cursor.simt_mask()) != 0) {
+      if (instruction.guard.predicate >= 0 && (cursor.guard_mask() & ~cursor.simt_mask()) != 0) {
         return "instruction " + std::to_string(instructions) + ": the guard mask has lanes outside the SIMT mask";
       }
       if (has_addresses(instruction)) {
@@ -122,6 +121,8 @@ Verified verify(const Reader& reader, VerifyDepth depth, const std::function<voi
       try {
         wrong = check.check(warp, barriers);
       } catch (const InputError& e) {
+        // A segment that cannot be read: it is named already.
+        if (std::string(e.what()).rfind(reader.path() + ": ", 0) == 0) throw;
         throw InputError(in_launch() + ": " + e.what());
       }
       if (!wrong.empty()) {

@@ -50,19 +50,34 @@ inline void fill_entries(std::uint32_t* out, const char* data, std::uint32_t bas
 WarpCursor::WarpCursor(const Kernel& kernel, const WarpColumns& columns)
     : path_(kernel, columns),
       code_(kernel.instructions.data()),
-      guard_(columns.guard_mask.data()),
-      guard_end_(guard_ + columns.guard_mask.size()),
       all_lanes_(all_lanes(kernel.warp_size)),
-      results_(columns.value_kind, columns.value_data),
-      predicate_(columns.predicate.data()),
-      predicate_end_(predicate_ + columns.predicate.size()),
-      shared_values_(kernel.shared_values),
-      stored_(columns.shared_value_kind, columns.shared_value_data) {
+      shared_values_(kernel.shared_values) {
   if (kernel.warp_size != 32 && kernel.warp_size != 64) {
     path_.malformed("warp size is " + std::to_string(kernel.warp_size) + ", expected 32 or 64");
   }
-  if (!columns.mask_at.empty()) next_mask_at_ = columns.mask_at[0];
-  stack_ = StackReader(columns);
+  begin_columns(columns);
+}
+
+bool WarpCursor::next_segment() {
+  if (left_ == nullptr) left_ = leftover();
+  for (const bool stored : {false, true}) {
+    if (left_of_program_[stored] == nullptr) left_of_program_[stored] = leftover_of_program(stored);
+  }
+  if (!path_.next_segment()) return false;
+  begin_columns(*path_.columns());
+  return true;
+}
+
+void WarpCursor::begin_columns(const WarpColumns& columns) {
+  guard_ = columns.guard_mask.data();
+  guard_end_ = guard_ + columns.guard_mask.size();
+  results_ = ValueColumn(columns.value_kind, columns.value_data);
+  predicate_ = columns.predicate.data();
+  predicate_end_ = predicate_ + columns.predicate.size();
+  stored_ = ValueColumn(columns.shared_value_kind, columns.shared_value_data);
+  mask_ = address_kind_ = address_base_ = address_delta_ = 0;
+  next_mask_at_ = columns.mask_at.empty() ? never : last_mask_at_ + columns.mask_at[0];
+  stack_.go_on(columns);
   read_ahead(columns.run_start.data(), 1);
   read_ahead(columns.run_length.data(), 1);
   read_ahead(columns.mask.data(), 1);
@@ -95,6 +110,30 @@ void PathCursor::malformed(const std::string& what) const {
   throw InputError(place(*this) + ": " + what + "; the trace is malformed");
 }
 
+PathCursor::PathCursor(const Kernel& kernel, const WarpColumns& columns) : kernel_(&kernel), columns_(&columns) {
+  if (columns.segments == nullptr) {
+    end_ = columns.warp_instructions;
+  } else {
+    walk_ = OwnWalk({columns.segments, nullptr, 0, columns.warp_instructions, true});
+  }
+}
+
+bool PathCursor::next_segment() {
+  if (!walk_) return false;
+  std::shared_ptr<const WarpColumns> segment = walk_->segments->segment(walk_->next);
+  if (segment == nullptr) return false;
+  if (walk_->next != 0 && (run_left_ != 0 || run_ != columns_->run_start.size())) walk_->complete = false;
+  ++walk_->next;
+  walk_->present = std::move(segment);
+  columns_ = walk_->present.get();
+  run_ = 0;
+  run_left_ = 0;
+  end_ += columns_->warp_instructions;
+  return true;
+}
+
+bool PathCursor::is_last() const { return !walk_ || position_ >= walk_->total; }
+
 void PathCursor::next_run() {
   const WarpColumns& c = *columns_;
   if (run_ >= c.run_start.size() || run_ >= c.run_length.size()) dry("run_start");
@@ -111,16 +150,21 @@ void PathCursor::next_run() {
 }
 
 std::uint32_t PathCursor::start_of_next_run() const {
-  if (run_ >= columns_->run_start.size()) dry("run_start");
-  return columns_->run_start[run_];
+  if (run_ < columns_->run_start.size()) return columns_->run_start[run_];
+  const std::shared_ptr<const WarpColumns> next = walk_ ? walk_->segments->segment(walk_->next) : nullptr;
+  if (next == nullptr || next->run_start.empty()) dry("run_start");
+  return next->run_start[0];
 }
 
-bool PathCursor::complete() const { return run_left_ == 0 && run_ == columns_->run_start.size(); }
+bool PathCursor::complete() const {
+  return run_left_ == 0 && run_ == columns_->run_start.size() && (!walk_ || walk_->complete);
+}
 
 void WarpCursor::next_mask() {
   const WarpColumns& c = *path_.columns();
   if (mask_ >= c.mask.size()) path_.dry("mask");
   simt_mask_ = c.mask[mask_++] & all_lanes_;
+  last_mask_at_ = next_mask_at_;
   next_mask_at_ = mask_ < c.mask_at.size() ? next_mask_at_ + c.mask_at[mask_] : never;
 }
 
@@ -139,6 +183,7 @@ StackEvent StackReader::read(const PathCursor& path) {
                      std::to_string(path.kernel().instructions.size()) + " instructions");
     }
   }
+  last_at_ = next_at_;
   next_at_ = event_ < c.stack_at.size() ? next_at_ + c.stack_at[event_] : ~std::uint64_t{0};
   return event;
 }
@@ -149,13 +194,17 @@ const char* StackReader::leftover(const WarpColumns& c) const {
 }
 
 void StackCursor::advance(std::uint64_t instructions) {
-  while (reader_.due(instructions)) {
-    const StackEvent event = reader_.read(path_);
-    if (event.push) {
-      entries_.push_back(event);
-    } else if (!entries_.empty()) {
-      entries_.pop_back();
+  for (;;) {
+    while (reader_.due(instructions)) {
+      const StackEvent event = reader_.read(path_);
+      if (event.push) {
+        entries_.push_back(event);
+      } else if (!entries_.empty()) {
+        entries_.pop_back();
+      }
     }
+    if (instructions <= path_.segment_end() || !path_.next_segment()) return;
+    reader_.go_on(*path_.columns());
   }
 }
 
@@ -299,12 +348,14 @@ bool WarpCursor::addresses(std::uint64_t* address) {
 
 const char* WarpCursor::leftover() const {
   if (path_.columns() == nullptr) return nullptr;
+  if (left_ != nullptr) return left_;
   if (const char* const column = leftover_of_program(true)) return column;
   return stack_.leftover(*path_.columns());
 }
 
 const char* WarpCursor::leftover_of_program(bool stored) const {
   if (path_.columns() == nullptr) return nullptr;
+  if (left_of_program_[stored] != nullptr) return left_of_program_[stored];
   const WarpColumns& c = *path_.columns();
   if (!path_.complete()) return "run_start";
   if (mask_ != c.mask.size()) return "mask";

@@ -216,6 +216,23 @@ void WarpColumns::clear() {
   stack_mask.clear();
   warp_instructions = thread_instructions = cta = 0;
   warp = 0;
+  segments.reset();
+}
+
+namespace {
+
+template <class Column>
+std::uint64_t bytes_of(const Column& column) {
+  return column.size() * sizeof(column[0]);
+}
+
+}  // namespace
+
+std::uint64_t WarpColumns::bytes() const {
+  return bytes_of(run_start) + bytes_of(run_length) + bytes_of(mask_at) + bytes_of(mask) + bytes_of(guard_mask) +
+         bytes_of(address_kind) + bytes_of(address_base) + bytes_of(address_delta) + bytes_of(value_kind) +
+         bytes_of(value_data) + bytes_of(predicate) + bytes_of(stack_at) + bytes_of(stack_event) +
+         bytes_of(stack_mask) + bytes_of(shared_value_kind) + bytes_of(shared_value_data);
 }
 
 WarpEncoder::WarpEncoder(const Kernel& kernel, WarpColumns&& storage)
@@ -252,11 +269,12 @@ void WarpEncoder::instruction(std::uint32_t index, LaneMask simt_mask, LaneMask 
     c.run_length.push_back(1);
   }
   if (c.warp_instructions == 0 || simt_mask != simt_mask_) {
-    const std::uint64_t delta = c.warp_instructions - last_mask_at_;
+    const std::uint64_t position = taken_warp_instructions_ + c.warp_instructions;
+    const std::uint64_t delta = position - last_mask_at_;
     if (delta > std::numeric_limits<std::uint32_t>::max()) misuse("more than 2^32 instructions under one mask");
     c.mask_at.push_back(static_cast<std::uint32_t>(delta));
     c.mask.push_back(simt_mask);
-    last_mask_at_ = c.warp_instructions;
+    last_mask_at_ = position;
     simt_mask_ = simt_mask;
   }
   if (instruction.guard.predicate >= 0) {
@@ -360,8 +378,9 @@ void WarpEncoder::stored(const WarpValue& value) {
 }
 
 void WarpEncoder::stack_event(std::uint32_t event) {
-  if (columns_.warp_instructions == 0) misuse("a SIMT stack event before the first instruction");
-  const std::uint64_t at = columns_.warp_instructions - 1;
+  const std::uint64_t instructions = taken_warp_instructions_ + columns_.warp_instructions;
+  if (instructions == 0) misuse("a SIMT stack event before the first instruction");
+  const std::uint64_t at = instructions - 1;
   if (at - last_stack_at_ > std::numeric_limits<std::uint32_t>::max()) misuse("stack events more than 2^32 apart");
   columns_.stack_at.push_back(static_cast<std::uint32_t>(at - last_stack_at_));
   columns_.stack_event.push_back(event);
@@ -379,9 +398,20 @@ void WarpEncoder::push(std::uint32_t resume_index, LaneMask mask) {
 
 void WarpEncoder::pop() { stack_event(0); }
 
+WarpColumns WarpEncoder::take_segment() {
+  require_complete();
+  WarpColumns segment = std::exchange(columns_, WarpColumns());
+  taken_warp_instructions_ += segment.warp_instructions;
+  taken_thread_instructions_ += segment.thread_instructions;
+  return segment;
+}
+
 WarpColumns WarpEncoder::finish() {
   require_complete();
+  if (taken_warp_instructions_ != 0 && columns_.warp_instructions != 0) misuse("the last segment was not taken");
   WarpColumns done = std::move(columns_);
+  done.warp_instructions += taken_warp_instructions_;
+  done.thread_instructions += taken_thread_instructions_;
   *this = WarpEncoder(*kernel_);
   return done;
 }

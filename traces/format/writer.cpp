@@ -32,7 +32,12 @@ struct Writer::Impl {
     }
   }
 
-  std::uint32_t version() const { return announced ? format_version : plain_format_version; }
+  bool has_segments = false;      ///< the file
+  std::vector<bool> in_segments;  ///< by warp, of the CTA that is added next
+
+  std::uint32_t version() const {
+    return has_segments ? format_version : announced ? variants_format_version : plain_format_version;
+  }
 
   /// With the first frame it is known whether there are variants.
   void begin() {
@@ -82,7 +87,7 @@ void Writer::begin_variant(const Variant& variant) {
       *all.mutable_variants()->rbegin()->mutable_schemes() = v.schemes();
     }
     encode(variant, *all.add_variants());
-    validate_variants(all, format_version);
+    validate_variants(all, variants_format_version);
   });
   w.close_variant();
   w.variant = w.index.add_variants();
@@ -116,7 +121,42 @@ std::uint32_t Writer::begin_launch(const Launch& launch) {
   return static_cast<std::uint32_t>(w.launches.size() - 1);
 }
 
-void Writer::add_cta(const Cta& cta) { add_cta(Cta(cta)); }
+void Writer::add_cta(const Cta& cta) {
+  Cta copy = cta;
+  for (std::size_t i = 0; i < copy.warps.size(); ++i) {
+    const std::shared_ptr<WarpSegments> segments = std::exchange(copy.warps[i].segments, nullptr);
+    if (segments == nullptr) continue;
+    for (std::uint64_t n = 0; const std::shared_ptr<const WarpColumns> segment = segments->segment(n); ++n) {
+      WarpColumns columns = *segment;
+      columns.cta = cta.index;
+      columns.warp = static_cast<std::uint32_t>(i);
+      add_segment(std::move(columns));
+    }
+  }
+  add_cta(std::move(copy));
+}
+
+bool Writer::takes_segments() const { return impl_->file.can_change_version(); }
+
+void Writer::add_segment(WarpColumns&& columns) {
+  Impl& w = *impl_;
+  w.require_open();
+  w.require("a segment of CTA " + std::to_string(columns.cta) + ", warp " + std::to_string(columns.warp), [&] {
+    if (!takes_segments()) throw Malformed("the file takes no segments");
+    if (w.launches.empty()) throw Malformed("no launch is open");
+    const Launch& launch = w.launches.back();
+    const Kernel& kernel = w.kernels[launch.kernel];
+    if (columns.cta != launch.first_cta + launch.cta_count) throw Malformed("its CTA is not the next one");
+    if (columns.warp >= launch.warps_per_cta(kernel.warp_size)) throw Malformed("the CTA has fewer warps");
+    w.in_segments.resize(launch.warps_per_cta(kernel.warp_size));
+    validate_segment(columns, kernel, w.in_segments[columns.warp]);
+    w.in_segments[columns.warp] = true;
+  });
+  w.begin();
+  w.has_segments = true;
+  const std::uint32_t warp = columns.warp;
+  w.file.add_segment(warp, std::move(columns), w.kernels[w.launches.back().kernel]);
+}
 
 void Writer::add_cta(Cta&& cta) {
   Impl& w = *impl_;
@@ -128,7 +168,7 @@ void Writer::add_cta(Cta&& cta) {
       throw Malformed("expected CTA " + std::to_string(launch.first_cta + launch.cta_count) + " next");
     }
     if (cta.index >= grid_ctas(launch)) throw Malformed("is outside the grid");
-    validate(cta, launch, w.kernels[launch.kernel]);
+    validate(cta, launch, w.kernels[launch.kernel], w.in_segments);
   });
   Launch& launch = w.launches.back();
   proto::CtaReference& reference = w.variant != nullptr ? *w.variant->add_ctas() : *w.index.add_ctas();
@@ -143,7 +183,8 @@ void Writer::add_cta(Cta&& cta) {
   reference.set_warp_instructions(warp_instructions);
   reference.set_thread_instructions(thread_instructions);
   w.begin();
-  w.file.add(std::move(cta), w.kernels[launch.kernel], *reference.mutable_frame());
+  w.in_segments.clear();
+  w.file.add(std::move(cta), w.kernels[launch.kernel], reference);
   ++launch.cta_count;
   launch.warp_instructions += warp_instructions;
   launch.thread_instructions += thread_instructions;

@@ -130,7 +130,7 @@ void info(const Reader& reader) {
     lanes += static_cast<double>(launch.warp_instructions) * reader.kernels()[launch.kernel].warp_size;
   }
   std::uint64_t raw = 0;
-  for (const Reader::CtaEntry& cta : reader.ctas()) raw += cta.raw_bytes;
+  for (const Reader::CtaEntry& cta : reader.ctas()) raw += cta.raw_bytes + cta.segment_raw_bytes;
   std::uint64_t bytes = reader.file_bytes();
   for (const Reader::VariantEntry& v : reader.variants())
     bytes -= v.variant.name == reader.variant().name ? 0 : v.bytes;

@@ -115,7 +115,7 @@ void info_json(const Reader& reader) {
     launches.push_back(launch_json(i, launch, reader.kernels()));
   }
   std::uint64_t raw = 0;
-  for (const Reader::CtaEntry& cta : reader.ctas()) raw += cta.raw_bytes;
+  for (const Reader::CtaEntry& cta : reader.ctas()) raw += cta.raw_bytes + cta.segment_raw_bytes;
   Json j;
   j["trace"] = reader.path();
   j["format_version"] = reader.version();

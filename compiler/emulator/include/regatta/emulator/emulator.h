@@ -63,6 +63,11 @@ class TraceSink {
   virtual bool wants(std::uint64_t cta) const = 0;
   /// A CTA whose memory the next one's columns take; what is in it does not count.
   virtual trace::Cta storage() { return {}; }
+  /// Whether take_segment() may be called.
+  virtual bool takes_segments() const { return false; }
+  /// A part of a long warp, of the CTA that take() is called for next (trace::WarpSegments); `columns.cta` and
+  /// `columns.warp` name it.
+  virtual void take_segment(trace::WarpColumns&& /*columns*/) {}
   /// `cta.launch` is left 0. Called in ascending CTA order.
   virtual void take(trace::Cta&& cta) = 0;
 };

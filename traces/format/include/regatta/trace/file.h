@@ -17,8 +17,10 @@
 namespace regatta::trace {
 
 /// The newest version of the file format; a reader refuses a newer one by number.
-inline constexpr std::uint32_t format_version = 2;
-/// The version of a file with a single code of its program.
+inline constexpr std::uint32_t format_version = 3;
+/// The version of a file with several codes of its program, and no warp in segments.
+inline constexpr std::uint32_t variants_format_version = 2;
+/// The version of a file with a single code of its program, and no warp in segments.
 inline constexpr std::uint32_t plain_format_version = 1;
 
 /// The first code of a trace, which all schemes run on that no other variant is for.
@@ -57,6 +59,11 @@ class Writer {
   /// of the writer, at most 32 MiB or one CTA behind. If that fails, a later call throws.
   void add_cta(Cta&& cta);
   void add_cta(const Cta& cta);
+  /// Whether add_segment() can be called: not if `path` is a device or a pipe.
+  bool takes_segments() const;
+  /// Adds a segment of a warp of the CTA of the open launch that is added next; `columns.cta` and `columns.warp` name
+  /// it. All columns of a warp with segments lie in them.
+  void add_segment(WarpColumns&& columns);
   /// Memory for the columns of a CTA that is to be added, empty: that of CTAs that were written.
   Cta storage();
   /// Writes the index and gives the file its final name.
@@ -82,6 +89,8 @@ class Reader {
     std::uint64_t offset = 0;            ///< of the frame in the file, bytes
     std::uint64_t compressed_bytes = 0;  ///< frame payload
     std::uint64_t raw_bytes = 0;
+    std::uint64_t segment_bytes = 0;      ///< before the frame, in the file
+    std::uint64_t segment_raw_bytes = 0;  ///< of their payloads
     std::uint64_t warp_instructions = 0;
     std::uint64_t thread_instructions = 0;
   };

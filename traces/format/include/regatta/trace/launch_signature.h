@@ -13,6 +13,7 @@
 namespace regatta::trace {
 
 struct Cta;
+struct WarpColumns;
 struct Kernel;
 class Reader;
 
@@ -47,6 +48,8 @@ class SignatureBuilder {
 
   /// Throws InputError for malformed columns.
   void add(const Cta& cta, const Kernel& kernel);
+  /// The next segment of warp `warp` of the CTA that is added next.
+  void add_segment(std::uint32_t warp, WarpColumns&& columns, const Kernel& kernel);
   /// The signature of the CTAs so far; the next add() begins another launch.
   LaunchSignature finish();
 

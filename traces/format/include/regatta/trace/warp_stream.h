@@ -20,11 +20,26 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace regatta::trace {
 
-/// Columns of one warp. Owned by the CTA they belong to.
+struct WarpColumns;
+
+/// The columns of a long warp, part by part. The parts of one warp are asked for by one thread at a time.
+class WarpSegments {
+ public:
+  virtual ~WarpSegments() = default;
+  /// Part `number`, from 0; nullptr behind the last one. It stays as it is while somebody holds it. Throws InputError
+  /// for a part that cannot be read.
+  virtual std::shared_ptr<const WarpColumns> segment(std::uint64_t number) = 0;
+};
+
+/// Columns of one warp, or of a segment of it. Owned by the CTA they belong to.
+///
+/// A warp that is too long to be kept as a whole has segments: then its own columns are empty, and each segment's are
+/// the continuation of those of the segment before. Cursors step from one to the next.
 struct WarpColumns {
   std::vector<std::uint32_t> run_start;
   std::vector<std::uint32_t> run_length;
@@ -44,6 +59,10 @@ struct WarpColumns {
   std::vector<std::uint64_t> stack_mask;   ///< lanes of the pushed entry, pushes only
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;  ///< sum of active lanes
+  /// Of a warp in segments, whose counts are those of all segments; nullptr: these columns are the warp.
+  std::shared_ptr<WarpSegments> segments;
+  /// Memory that the columns take, in bytes.
+  std::uint64_t bytes() const;
   /// Empty, but the memory stays.
   void clear();
   /// Where the warp belongs, for messages: linear CTA index and number within the CTA. The reader fills them in.
@@ -115,12 +134,11 @@ class PathCursor {
  public:
   PathCursor() = default;
   /// `columns` and `kernel` must outlive the cursor.
-  PathCursor(const Kernel& kernel, const WarpColumns& columns)
-      : count_(columns.warp_instructions), kernel_(&kernel), columns_(&columns) {}
+  PathCursor(const Kernel& kernel, const WarpColumns& columns);
 
   /// Steps to the next instruction; false at the end of the warp.
   bool next() {
-    if (position_ >= count_) return false;
+    if (__builtin_expect(position_ >= end_, 0) && !next_segment()) return false;
     if (run_left_ == 0) {
       next_run();
     } else {
@@ -135,37 +153,75 @@ class PathCursor {
   /// Instructions stepped over so far, the current one included.
   std::uint64_t position() const { return position_; }
   /// True when no instruction follows the current one.
-  bool at_end() const { return position_ >= count_; }
+  bool at_end() const { return position_ >= end_ && is_last(); }
   /// Static index of the instruction after the current one; only if !at_end().
   std::uint32_t peek_index() const { return run_left_ != 0 ? index_ + 1 : start_of_next_run(); }
   /// True when every run has been walked to its end.
   bool complete() const;
+  /// True at the end of a segment, or of the warp.
+  bool at_segment_end() const { return position_ >= end_; }
+  /// Instructions of the warp up to the end of the present segment.
+  std::uint64_t segment_end() const { return end_; }
+  /// Goes on to the next segment, which next() does by itself; false if there is none.
+  bool next_segment();
 
   const Kernel& kernel() const { return *kernel_; }
+  /// Those of the present segment.
   const WarpColumns* columns() const { return columns_; }
   /// Throws the InputError for a column that ends early, or is otherwise malformed, at the current instruction.
   [[noreturn]] void dry(const char* column) const;
   [[noreturn]] void malformed(const std::string& what) const;
 
  private:
+  /// Of a warp in segments.
+  struct Walk {
+    std::shared_ptr<WarpSegments> segments;
+    std::shared_ptr<const WarpColumns> present;
+    std::uint64_t next = 0;   ///< number
+    std::uint64_t total = 0;  ///< instructions of the warp
+    bool complete = true;     ///< the segments walked so far were
+  };
+  /// Copies of a cursor walk on their own.
+  class OwnWalk {
+   public:
+    OwnWalk() = default;
+    explicit OwnWalk(Walk walk) : walk_(std::make_unique<Walk>(std::move(walk))) {}
+    OwnWalk(const OwnWalk& o) : walk_(o.walk_ ? std::make_unique<Walk>(*o.walk_) : nullptr) {}
+    OwnWalk(OwnWalk&&) noexcept = default;
+    OwnWalk& operator=(OwnWalk o) noexcept {
+      walk_ = std::move(o.walk_);
+      return *this;
+    }
+    ~OwnWalk() = default;
+    explicit operator bool() const { return walk_ != nullptr; }
+    Walk* operator->() const { return walk_.get(); }
+
+   private:
+    std::unique_ptr<Walk> walk_;
+  };
   void next_run();
   std::uint32_t start_of_next_run() const;
+  bool is_last() const;
 
   std::uint64_t position_ = 0;
-  std::uint64_t count_ = 0;
+  std::uint64_t end_ = 0;  ///< of the segment
   std::uint32_t index_ = 0;
   std::uint32_t run_left_ = 0;
   std::size_t run_ = 0;
   const Kernel* kernel_ = nullptr;
   const WarpColumns* columns_ = nullptr;
+  OwnWalk walk_;  ///< none: not in segments
 };
 
 /// Reads the SIMT stack columns of a warp, event by event.
 class StackReader {
  public:
   StackReader() = default;
-  explicit StackReader(const WarpColumns& columns) {
-    if (!columns.stack_at.empty()) next_at_ = columns.stack_at[0];
+  explicit StackReader(const WarpColumns& columns) { go_on(columns); }
+  /// With the next segment.
+  void go_on(const WarpColumns& columns) {
+    event_ = mask_ = 0;
+    next_at_ = columns.stack_at.empty() ? ~std::uint64_t{0} : last_at_ + columns.stack_at[0];
   }
   /// Whether events happened at the first `position` instructions that were not read yet.
   bool due(std::uint64_t position) const { return next_at_ < position; }
@@ -176,6 +232,7 @@ class StackReader {
 
  private:
   std::uint64_t next_at_ = ~std::uint64_t{0};
+  std::uint64_t last_at_ = 0;
   std::size_t event_ = 0;
   std::size_t mask_ = 0;
 };
@@ -220,6 +277,8 @@ class WarpCursor {
   LaneMask simt_mask() const { return simt_mask_; }
   /// Lanes that execute: SIMT mask and guard.
   LaneMask active_mask() const { return active_mask_; }
+  /// As it stands in the column, of an instruction with a guard.
+  LaneMask guard_mask() const { return guard_[-1]; }
   /// Instructions stepped over so far, the current one included.
   std::uint64_t position() const { return path_.position(); }
   /// True when no instruction follows the current one.
@@ -254,6 +313,8 @@ class WarpCursor {
 
  private:
   void next_mask();
+  bool next_segment();
+  void begin_columns(const WarpColumns& columns);
   unsigned read_stack_events(std::vector<StackEvent>& out);
   unsigned count_stored_words() const;
 
@@ -313,6 +374,10 @@ class WarpCursor {
   LaneMask shared_lanes_ = 0;          ///< of the last write of generic space whose addresses were decoded
   std::uint64_t shared_lanes_at_ = 0;  ///< its position
   ValueColumn stored_;
+  std::uint64_t last_mask_at_ = 0;
+  /// leftover() of segments before this one: of all, and of the program's with and without stored values.
+  const char* left_ = nullptr;
+  const char* left_of_program_[2] = {nullptr, nullptr};
 };
 
 /// Builds one warp's columns as the emulator executes it.
@@ -344,7 +409,14 @@ class WarpEncoder {
   void push(std::uint32_t resume_index, LaneMask mask);
   void pop();
 
-  /// Returns the columns; the encoder is then ready for another warp of the same kernel.
+  /// Memory that the columns take, in bytes.
+  std::uint64_t bytes() const { return columns_.bytes(); }
+  /// Whether a segment was taken.
+  bool has_segments() const { return taken_warp_instructions_ != 0; }
+  /// Takes out the columns of the instructions since the last call: a segment of the warp.
+  WarpColumns take_segment();
+  /// Returns the columns; the encoder is then ready for another warp of the same kernel. If segments were taken, the
+  /// last one must have been too: the columns are empty, and their counts those of the warp.
   WarpColumns finish();
 
  private:
@@ -369,9 +441,11 @@ class WarpEncoder {
   std::uint64_t last_mask_at_ = 0;
   std::uint64_t last_stack_at_ = 0;
   std::uint64_t last_base_ = 0;
+  std::uint64_t taken_warp_instructions_ = 0, taken_thread_instructions_ = 0;  ///< of the segments that were taken
 };
 
 inline bool WarpCursor::next() {
+  if (__builtin_expect(path_.at_segment_end(), 0) && !next_segment()) return false;
   const std::uint64_t position = path_.position();
   if (!path_.next()) return false;
   instruction_ = code_ + path_.index();
