@@ -515,6 +515,11 @@ SimulationResult Simulation::run() {
     for (auto& node : m.nodes) node->sm->account_until(protocol::Cycle(cycle));
   });
   m.run_all(groups, laws, result);
+  if (m.windows != nullptr) {
+    result.sm_seconds = m.windows->branch_seconds();
+    result.memory_seconds = m.windows->trunk_seconds();
+    result.threads = m.windows->threads();
+  }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result.cycles = m.now();
   m.recorders->finish(m.now());

@@ -237,7 +237,12 @@ nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Re
   if (!r.scheme_report.empty()) document.update(r.scheme_report);
   document["host"] = {{"seconds", r.seconds},
                       {"warp_instructions_per_second", r.seconds > 0 ? double(r.warp_instructions) / r.seconds : 0.0},
-                      {"peak_rss_mib", peak_rss_mib()}};
+                      {"peak_rss_mib", peak_rss_mib()},
+                      {"threads", r.threads}};
+  if (r.sm_seconds > 0) {
+    document["host"]["sm_seconds"] = r.sm_seconds;
+    document["host"]["memory_seconds"] = r.memory_seconds;
+  }
   return document;
 }
 

@@ -138,8 +138,22 @@ bool ClockWindows::paused() const {
                                       [](const ClockDomain* branch) { return branch->yield_; });
 }
 
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+void ClockWindows::run_trunk(std::uint64_t end) {
+  const auto begin = std::chrono::steady_clock::now();
+  trunk_.run_before(end);
+  trunk_seconds_ += seconds_since(begin);
+}
+
 void ClockWindows::catch_up() {
-  trunk_.run_before(std::exchange(owed_, 0));
+  run_trunk(std::exchange(owed_, 0));
   boundary_.exchange();
 }
 
@@ -212,11 +226,13 @@ void ClockWindows::run_branches(std::uint64_t end) {
     }
   };
   const std::uint64_t owed = std::exchange(owed_, 0);
+  const auto begin = std::chrono::steady_clock::now();
+  const double trunk_before = trunk_seconds_;
   std::exception_ptr error;
   if (pool_ != nullptr && ready_.size() + (owed != 0 ? 1 : 0) > 1) {
     pool_->run(ready_.size(), run, [&] {
       try {
-        if (owed != 0) trunk_.run_before(owed);
+        if (owed != 0) run_trunk(owed);
       } catch (...) {
         error = std::current_exception();
       }
@@ -224,6 +240,7 @@ void ClockWindows::run_branches(std::uint64_t end) {
   } else {
     for (std::size_t i = 0; i < ready_.size(); ++i) run(i);
   }
+  branch_seconds_ += seconds_since(begin) - (trunk_seconds_ - trunk_before);
   if (error) std::rethrow_exception(error);
   const ClockDomain* failed = nullptr;
   for (const ClockDomain* branch : ready_) {
@@ -256,7 +273,7 @@ void ClockWindows::run_window(std::uint64_t end) {
   for (ClockDomain* branch : trunk_.branches_) {
     if (branch->armed_ < end) ready_.push_back(branch);
   }
-  if (owed_ != 0 && ready_.empty()) trunk_.run_before(std::exchange(owed_, 0));
+  if (owed_ != 0 && ready_.empty()) run_trunk(std::exchange(owed_, 0));
   while (!ready_.empty()) {
     run_branches(end);
     if (paused()) return;

@@ -8,6 +8,7 @@ case is slower by more than the limit in the least time and in the median of the
 A CASE is KERNEL/SCHEME/SMS, a kernel of traces/kernels at full size on gtx980 (with as many SMs, if it has fewer).
 """
 import argparse
+import os
 import pathlib
 import resource
 import shutil
@@ -73,7 +74,9 @@ def user_seconds(programs, case, trace):
     _, scheme, sms = case.split("/")
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     machine = ["--machine", "gtx980", *(["--machine.sms", sms] if int(sms) > 16 else [])]
-    output([programs / "regatta-sim", trace, "--scheme", scheme, "--sms", sms, *machine])
+    # A thread each: with more, the seconds would be those of waiting threads too.
+    output([programs / "regatta-sim", trace, "--scheme", scheme, "--sms", sms, *machine],
+           env={**os.environ, "REGATTA_THREADS": "1"})
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 

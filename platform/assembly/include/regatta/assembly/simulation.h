@@ -156,9 +156,12 @@ struct SimulationResult {
   std::vector<std::string> launch_stats;   ///< what LaunchResult::stats holds
   WorkingSet register_working_set;
   RegisterShare register_use;
-  std::string fault;                         ///< the injected fault; empty: none
-  std::string energy_table;                  ///< its name
-  double seconds = 0;                        ///< host time
+  std::string fault;         ///< the injected fault; empty: none
+  std::string energy_table;  ///< its name
+  double seconds = 0;        ///< host time
+  /// With several SMs, of these: seconds of the first thread in SMs and in the memory, and the threads.
+  double sm_seconds = 0, memory_seconds = 0;
+  unsigned threads = 1;
   nlohmann::ordered_json stats;              ///< every module's statistics
   nlohmann::ordered_json stat_descriptions;  ///< unit and description of each
   Waits waits;                               ///< of the scheme

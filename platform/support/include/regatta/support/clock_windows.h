@@ -48,6 +48,9 @@ class ClockWindows {
   /// Windows so far; branches run in them, those that were waiting for others run again.
   std::uint64_t windows() const { return windows_; }
   std::uint64_t turns() const { return turns_; }
+  /// Seconds of the kernel's thread in the trunk's own parts, and in branches (and waiting for those of other threads).
+  double trunk_seconds() const { return trunk_seconds_; }
+  double branch_seconds() const { return branch_seconds_; }
   /// Threads are held up at random before they run a branch: to test that it changes nothing.
   void hold_up(std::uint64_t seed);
 
@@ -59,6 +62,8 @@ class ClockWindows {
   /// The cycles of the branches up to but not including `end`, beside those that the trunk's own parts owe. Stops
   /// earlier when a part pauses.
   void run_window(std::uint64_t end);
+  /// The trunk's own parts run the cycles before `end`.
+  void run_trunk(std::uint64_t end);
   /// The trunk's own parts run the cycles that they owe.
   void catch_up();
   /// Lets the branches of ready_ run. Throws what a part has thrown, the earliest first.
@@ -80,6 +85,7 @@ class ClockWindows {
       0;  ///< the trunk's own parts have not run the last window, which ends before this; 0: they have
   std::vector<ClockDomain*> ready_;  ///< branches that run next
   std::uint64_t windows_ = 0, turns_ = 0;
+  double trunk_seconds_ = 0, branch_seconds_ = 0;
 };
 
 }  // namespace regatta::support

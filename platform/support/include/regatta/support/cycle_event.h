@@ -12,8 +12,8 @@ namespace regatta::support {
 
 /// An event of a part of a clock domain. Whoever is subscribed is told at the end of the cycle, after all clients of
 /// the domain and without SystemC's kernel, so that the domain may be ahead of SystemC's time and on another thread. If
-/// nobody is subscribed (in a bench), or if it is notified between cycles (when a launch starts, by a process outside of
-/// the domain), it is an sc_event like any other: a subscriber makes a process that is sensitive to it, too.
+/// nobody is subscribed (in a bench), or if it is notified between cycles (when a launch starts, by a process outside
+/// of the domain), it is an sc_event like any other: a subscriber makes a process that is sensitive to it, too.
 class CycleEvent : public sc_core::sc_event {
  public:
   /// `clock`: nullptr for an event that is never notified.
