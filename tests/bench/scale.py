@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""scale.py [--bin BIN] [--rounds N] [--most SMS] [--page PAGE.md --picture PICTURE.svg]: what SMs cost the host.
+"""scale.py [--bin BIN] [--rounds N] [--most SMS] [--page FILE --picture FILE]: what SMs cost the host.
 
 Simulates kernels at full size on 1, 2, 4 ... SMs of a gtx980 with as many, on one thread and on as many as the machine has
 processors, and writes a page: host time of a warp instruction and of an SM's cycle, memory, and the speed-up that more
@@ -16,7 +16,7 @@ import tempfile
 from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-KERNELS = {"cutcp": "computes; hardly any access to memory", "sgemm": "computes, with barriers and shared memory",
+KERNELS = {"black_scholes": "computes, few accesses to memory", "sgemm": "computes, with barriers and shared memory",
            "hotspot": "a stencil", "vector_add": "streams from memory"}
 PROCESSORS = (2, 4, 8, 16, 64)
 
