@@ -51,7 +51,7 @@ void CtaSerializer::text(unsigned field, const std::string& value) {
   if (value.empty()) return;
   char* to = put_varint(room(most_prefix + value.size()), field << 3 | bytes_type);
   to = put_varint(to, value.size());
-  std::memcpy(to, value.data(), value.size());
+  value.copy(to, value.size());
   end_ = static_cast<std::size_t>(to - buffer_.data()) + value.size();
 }
 
