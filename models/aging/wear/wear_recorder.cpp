@@ -26,8 +26,8 @@ void WearRecorder::kernel_started(Cycle at, std::uint32_t rows, unsigned warp_si
     }
     lanes_ = warp_size;
     rows_.resize(rows);
-    log_.assign(std::size_t{rows} * (log_size + 1) * lanes_, 0);
-    planes_.assign(std::size_t{rows} * plane_count * lanes_, 0);
+    log_.assign(std::size_t{rows} * (log_size + 1) * lanes_);
+    planes_.assign(std::size_t{rows} * plane_count * lanes_);
     off_.assign(std::size_t{rows} * max_segments, 0);
     if (segments_.empty()) segments_ = {row_bits()};
     unsigned bit = 0;

@@ -6,9 +6,13 @@
 
 #include <regatta/baseline/row_power.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <iosfwd>
+#include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -70,6 +74,23 @@ class WearRecorder : public RowObserver, public RowListener {
   void write_bits(std::ostream& out, unsigned sm) const;
 
  private:
+  /// Zeros that take memory from when on they are written: rows that nobody uses, and high planes, never are.
+  class ZeroedWords {
+   public:
+    void assign(std::size_t words) {
+      words_.reset(static_cast<std::uint32_t*>(std::calloc(words, sizeof(std::uint32_t))));
+      if (words_ == nullptr) throw std::bad_alloc();
+    }
+    std::uint32_t& operator[](std::size_t i) { return words_.get()[i]; }
+    const std::uint32_t& operator[](std::size_t i) const { return words_.get()[i]; }
+
+   private:
+    struct Free {
+      void operator()(std::uint32_t* words) const { std::free(words); }
+    };
+    std::unique_ptr<std::uint32_t, Free> words_;
+  };
+
   static constexpr unsigned log_size = 8;      ///< intervals that a row keeps
   static constexpr unsigned plane_count = 32;  ///< bits of a counter
 
@@ -123,11 +144,11 @@ class WearRecorder : public RowObserver, public RowListener {
   std::uint64_t cycles_ = 0;  ///< of finished launches
   std::vector<RowState> rows_;
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  std::uint32_t full_ = none;          ///< the row that is added up next
-  std::vector<std::uint32_t> log_;     ///< per row: what it held in its closed intervals and holds, in order of writing
-  std::vector<std::uint32_t> planes_;  ///< per row and plane: a word per lane
-  std::vector<std::uint64_t> off_;     ///< per row and segment: cycles
-  std::vector<std::uint64_t> wide_;    ///< per row and bit, once a counter might not fit its planes
+  std::uint32_t full_ = none;        ///< the row that is added up next
+  ZeroedWords log_;                  ///< per row: what it held in its closed intervals and holds, in order of writing
+  ZeroedWords planes_;               ///< per row and plane: a word per lane
+  std::vector<std::uint64_t> off_;   ///< per row and segment: cycles
+  std::vector<std::uint64_t> wide_;  ///< per row and bit, once a counter might not fit its planes
   mutable Summary summary_;
   mutable bool summarised_ = false;
 };
