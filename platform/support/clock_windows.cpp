@@ -120,11 +120,7 @@ void ClockWindows::hold_up(std::uint64_t seed) {
   if (pool_ != nullptr) pool_->hold_up(seed);
 }
 
-std::uint64_t ClockWindows::next_due() const {
-  std::uint64_t next = trunk_.next_due();
-  for (const ClockDomain* branch : trunk_.branches_) next = std::min(next, branch->armed_);
-  return next;
-}
+std::uint64_t ClockWindows::next_due() const { return std::min(trunk_.next_due(), next_of_branches()); }
 
 void ClockWindows::level() {
   std::uint64_t last = trunk_.cycle_;
@@ -273,7 +269,6 @@ void ClockWindows::run_window(std::uint64_t end) {
   for (ClockDomain* branch : trunk_.branches_) {
     if (branch->armed_ < end) ready_.push_back(branch);
   }
-  if (owed_ != 0 && ready_.empty()) run_trunk(std::exchange(owed_, 0));
   while (!ready_.empty()) {
     run_branches(end);
     if (paused()) return;
