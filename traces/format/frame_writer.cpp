@@ -87,11 +87,10 @@ void FrameWriter::end_launch(std::optional<LaunchSignature>& signature) {
   add(std::move(job));
 }
 
-void FrameWriter::add_segment(std::uint32_t warp, WarpColumns&& columns, const Kernel& kernel) {
+void FrameWriter::add_segment(WarpColumns&& columns, const Kernel& kernel) {
   Job job;
   job.kind = FrameKind::segment;
   job.kernel = &kernel;
-  job.warp = warp;
   job.bytes = columns.bytes();
   job.cta.warps.push_back(std::move(columns));
   add(std::move(job));
@@ -174,7 +173,6 @@ void FrameWriter::recycle(Cta& cta, std::uint64_t bytes) {
   Cta storage = std::move(cta);
   cta = Cta();
   if (bytes > batch_bytes) return;  // few are so large, and their memory is worth more than the time to get it again
-  for (WarpColumns& warp : storage.warps) warp.clear();
   written_.push_back(std::move(storage));
 }
 
@@ -190,8 +188,8 @@ void FrameWriter::write_job(Job& job) {
     const std::string_view raw{bytes, serializer_.bytes()};
     check_size(job.kind, raw.size());
     write_frame(job.kind, raw, header);
-    segments_.push_back({job.warp, header.compressed_bytes, header.raw_bytes, header.checksum});
-    signature_.add_segment(job.warp, std::move(columns), *job.kernel);
+    segments_.push_back({columns.warp, header.compressed_bytes, header.raw_bytes, header.checksum});
+    signature_.add_segment(std::move(columns), *job.kernel);
     job.cta = Cta();
     return;
   }

@@ -46,12 +46,13 @@ class FrameWriter {
   void add(FrameKind kind, const google::protobuf::MessageLite& message, proto::FrameReference& reference);
   /// `kernel` of its launch; stays where it is until drain().
   void add(Cta&& cta, const Kernel& kernel, proto::CtaReference& reference);
-  /// A segment of a warp of the CTA that is added next.
-  void add_segment(std::uint32_t warp, WarpColumns&& columns, const Kernel& kernel);
+  /// A segment of warp `columns.warp` of the CTA that is added next.
+  void add_segment(WarpColumns&& columns, const Kernel& kernel);
   /// The signature of the CTAs since the last call goes to `signature` by drain(). Made here, beside the execution of
   /// the program.
   void end_launch(std::optional<LaunchSignature>& signature);
-  /// Memory of a CTA that has been written, for another one; no warps if none is left over. Its columns are empty.
+  /// Memory of a CTA that has been written, for another one; no warps if none is left over. What is in it does not
+  /// count.
   Cta storage();
   /// Waits until nothing is left to write.
   void drain();
@@ -69,7 +70,6 @@ class FrameWriter {
     FrameKind kind = FrameKind::cta;
     proto::CtaReference* cta_reference = nullptr;
     proto::FrameReference* reference = nullptr;
-    std::uint32_t warp = 0;   ///< of a segment, which is the only one in `cta`
     std::uint64_t bytes = 0;  ///< what it takes, about
     Cta cta;
     std::string raw;

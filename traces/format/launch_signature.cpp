@@ -114,8 +114,8 @@ void SignatureBuilder::add(const Cta& cta, const Kernel& kernel) {
   impl_->open.clear();
 }
 
-void SignatureBuilder::add_segment(std::uint32_t warp, WarpColumns&& columns, const Kernel& kernel) {
-  Impl::OpenWarp& open = impl_->open[warp];
+void SignatureBuilder::add_segment(WarpColumns&& columns, const Kernel& kernel) {
+  Impl::OpenWarp& open = impl_->open[columns.warp];
   if (open.whole.segments == nullptr) {
     open.whole.segments = open.feed;
     open.cursor = WarpCursor(kernel, open.whole);

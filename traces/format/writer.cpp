@@ -154,8 +154,7 @@ void Writer::add_segment(WarpColumns&& columns) {
   });
   w.begin();
   w.has_segments = true;
-  const std::uint32_t warp = columns.warp;
-  w.file.add_segment(warp, std::move(columns), w.kernels[w.launches.back().kernel]);
+  w.file.add_segment(std::move(columns), w.kernels[w.launches.back().kernel]);
 }
 
 void Writer::add_cta(Cta&& cta) {

@@ -64,7 +64,7 @@ class Writer {
   /// Adds a segment of a warp of the CTA of the open launch that is added next; `columns.cta` and `columns.warp` name
   /// it. All columns of a warp with segments lie in them.
   void add_segment(WarpColumns&& columns);
-  /// Memory for the columns of a CTA that is to be added, empty: that of CTAs that were written.
+  /// Memory for the columns of a CTA that is to be added: that of CTAs that were written. What is in it does not count.
   Cta storage();
   /// Writes the index and gives the file its final name.
   void finish();

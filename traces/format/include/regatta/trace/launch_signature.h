@@ -48,8 +48,8 @@ class SignatureBuilder {
 
   /// Throws InputError for malformed columns.
   void add(const Cta& cta, const Kernel& kernel);
-  /// The next segment of warp `warp` of the CTA that is added next.
-  void add_segment(std::uint32_t warp, WarpColumns&& columns, const Kernel& kernel);
+  /// The next segment of warp `columns.warp` of the CTA that is added next.
+  void add_segment(WarpColumns&& columns, const Kernel& kernel);
   /// The signature of the CTAs so far; the next add() begins another launch.
   LaunchSignature finish();
 
