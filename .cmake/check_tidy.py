@@ -11,6 +11,7 @@ import concurrent.futures
 import dataclasses
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -43,12 +44,16 @@ def sources(build):
         generated = base == build and ("Unity" not in parts or any(p.endswith("_verilated.dir") for p in parts))
         if parts[0] not in ROOMS or generated or file in found:
             continue
-        arguments = iter(shlex.split(entry["command"])[1:])
+        words = shlex.split(entry["command"])
+        compiler = next(i for i, word in enumerate(words) if re.search(r"\+\+(-\d+)?$", word))  # behind what caches its results
+        arguments = iter(words[compiler + 1 :])
         options = []
         for argument in arguments:
             if argument in ("-o", "-c"):
                 next(arguments)
-            elif argument in ("-isystem", "-include"):
+            elif argument == "-include":
+                next(arguments)  # compiled headers: a source includes what it uses
+            elif argument == "-isystem":
                 options.append((argument, next(arguments)))
             else:
                 options.append((argument,))
