@@ -55,17 +55,17 @@ tlm::tlm_sync_enum L1Cache::nb_transport_fw(Payload& payload, tlm::tlm_phase& ph
   if (held_ != nullptr) protocol_error(upstream.name(), "BEGIN_REQ before END_REQ of the previous request");
   catch_up(now);
   const std::uint64_t start = now + clock_.cycles(delay);
-  if (start == now && last_request_ != now) {
+  if (start == now && has_port(now)) {
     switch (admit(payload, *access, now)) {
       case Admission::completed:
-        last_request_ = now;
+        take_port(now);
         delay += clock_.time(config_.hit_latency);
         return tlm::TLM_COMPLETED;
       case Admission::taken:
-        last_request_ = now;
+        take_port(now);
         payload.acquire();
         phase = tlm::END_REQ;
-        delay += clock_.one();
+        if (!has_port(now)) delay += clock_.one();
         return tlm::TLM_UPDATED;
       case Admission::refused:
         count_failure(now);

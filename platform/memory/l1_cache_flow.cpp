@@ -129,7 +129,7 @@ void L1Cache::retry_held(std::uint64_t now) {
   }
   held_ = nullptr;
   if (held_counted_) waited_[static_cast<unsigned>(refused_for_)] += now - refused_at_;
-  last_request_ = now;
+  take_port(now);
   if (a == Admission::completed) late_hits_.push({&payload, now + std::max(config_.hit_latency, 2u) - 1});
   tlm::tlm_phase phase = tlm::END_REQ;
   sc_core::sc_time delay = clock_.one();

@@ -63,6 +63,7 @@ void L1Config::declare(support::OptionSet& o) {
   o.add("l1.mshrs", mshrs, "entries", "lines that the L1 can fetch at a time", 1, 1u << 16);
   o.add("l1.merge_limit", merge_limit, "requests", "requests that may wait for one fetch of the L1", 1, 1024);
   o.add("l1.hit_latency", hit_latency, "cycles", "cycles from request to answer on a hit", 1, 100000);
+  o.add("l1.tags", tags, "lines", "lines of accesses that the L1 looks up per cycle", 1, 32);
   o.add("l1.miss_queue", miss_queue, "entries", "requests of the L1 that may wait for the interconnect", 1, 1u << 16);
   o.add("l1.fill_queue", fill_queue, "entries", "fills that the L1 holds before it exerts back-pressure", 1, 1u << 16);
   o.add("l1.response_queue", response_queue, "entries", "answers of the L1 that may wait for the SM", 1, 1u << 16);
@@ -87,6 +88,7 @@ void L1Config::check() const {
   check_positive("l1.mshrs", mshrs);
   check_positive("l1.merge_limit", merge_limit);
   check_positive("l1.hit_latency", hit_latency);
+  check_positive("l1.tags", tags);
   check_positive("l1.miss_queue", miss_queue);
   check_positive("l1.fill_queue", fill_queue);
   check_positive("l1.response_queue", response_queue);
@@ -108,10 +110,18 @@ void MemorySystemConfig::declare(support::OptionSet& o) {
         "width of a partition's port: flits per cycle and direction", 1, 1024);
   o.add("interconnect.header_flits", interconnect.header_flits, "flits", "header flits of a packet, before its data", 1,
         64);
+  o.add("interconnect.header_bytes", interconnect.header_bytes, "bytes",
+        "header of a packet, in one flit with the first of its data; 0: interconnect.header_flits flits without data",
+        0, 1024);
   o.add("interconnect.latency", interconnect.latency, "cycles", "latency of a one-flit packet", 1, 100000);
   o.add("interconnect.queue", interconnect.queue, "packets", "packets that a port holds before it exerts back-pressure",
         1, 1u << 16);
-  o.add("l2.size_bytes", l2.size_bytes, "bytes", "L2 capacity of the whole machine; scaled to the simulated SMs", 32,
+  o.add(
+      "machine.memory", extent,
+      "L2 and DRAM, if fewer SMs are simulated than the machine has: their share of the capacity and bandwidth, or all "
+      "of it",
+      {"share", "whole"});
+  o.add("l2.size_bytes", l2.size_bytes, "bytes", "L2 capacity of the whole machine; scaled as machine.memory says", 32,
         std::uint64_t{1} << 32);
   o.add("l2.partitions", l2.partitions, "partitions", "L2 slices, each with a DRAM channel", 1, 1024);
   o.add("l2.line_bytes", l2.line_bytes, "bytes", "line size of the L2", 32, 256);
@@ -140,6 +150,11 @@ void MemorySystemConfig::check() const {
   check_positive("interconnect.flit_bytes", interconnect.flit_bytes);
   check_positive("interconnect.partition_flits", interconnect.partition_flits);
   check_positive("interconnect.header_flits", interconnect.header_flits);
+  if (interconnect.header_bytes != 0 && interconnect.header_flits != 1) {
+    throw ConfigError("interconnect.header_bytes is " + std::to_string(interconnect.header_bytes) +
+                      " and interconnect.header_flits " + std::to_string(interconnect.header_flits) +
+                      ": expected one of the two (header_flits = 1)");
+  }
   check_positive("interconnect.latency", interconnect.latency);
   check_positive("interconnect.queue", interconnect.queue);
   check_positive("l2.partitions", l2.partitions);
@@ -164,9 +179,9 @@ void MemorySystemConfig::check() const {
   }
   if (partition_sets() == 0) {
     const std::uint64_t least =
-        (std::uint64_t{l2.ways} * l2.line_bytes * l2.partitions * machine_sms + simulated_sms - 1) / simulated_sms;
+        (std::uint64_t{l2.ways} * l2.line_bytes * l2.partitions * machine_sms + served_sms() - 1) / served_sms();
     throw ConfigError("l2.size_bytes is " + std::to_string(l2.size_bytes) + ": the share of " +
-                      std::to_string(simulated_sms) + " of the machine's " + std::to_string(machine_sms) +
+                      std::to_string(served_sms()) + " of the machine's " + std::to_string(machine_sms) +
                       " SMs is no set of each partition (l2.ways x l2.line_bytes x l2.partitions), expected at least " +
                       std::to_string(least));
   }
@@ -203,13 +218,15 @@ void MemorySystemConfig::check() const {
 }
 
 unsigned MemorySystemConfig::packet_flits(unsigned sectors) const {
-  return interconnect.header_flits +
-         (sectors * protocol::sector_bytes + interconnect.flit_bytes - 1) / interconnect.flit_bytes;
+  const auto flits = [this](unsigned bytes) { return (bytes + interconnect.flit_bytes - 1) / interconnect.flit_bytes; };
+  const unsigned data = sectors * protocol::sector_bytes;
+  return interconnect.header_bytes != 0 ? flits(interconnect.header_bytes + data)
+                                        : interconnect.header_flits + flits(data);
 }
 
 std::size_t MemorySystemConfig::partition_sets() const {
   const std::uint64_t set_bytes = std::uint64_t{l2.ways} * l2.line_bytes * l2.partitions;
-  return l2.size_bytes * simulated_sms / (machine_sms * set_bytes);
+  return l2.size_bytes * served_sms() / (machine_sms * set_bytes);
 }
 
 std::int64_t MemorySystemConfig::l2_access_cycles() const { return l2.latency - cycles_outside_l2(*this); }
@@ -224,11 +241,11 @@ std::int64_t MemorySystemConfig::dram_pipeline_cycles() const {
 }
 
 Bandwidth MemorySystemConfig::channel_bandwidth() const {
-  return reduced(dram.bandwidth * simulated_sms, std::uint64_t{clock_mhz} * machine_sms * l2.partitions);
+  return reduced(dram.bandwidth * served_sms(), std::uint64_t{clock_mhz} * machine_sms * l2.partitions);
 }
 
 Bandwidth MemorySystemConfig::dram_bandwidth() const {
-  return reduced(dram.bandwidth * simulated_sms, std::uint64_t{dram.clock_mhz} * machine_sms * l2.partitions);
+  return reduced(dram.bandwidth * served_sms(), std::uint64_t{dram.clock_mhz} * machine_sms * l2.partitions);
 }
 
 }  // namespace regatta::memory

@@ -21,7 +21,8 @@ struct Amounts {
   std::uint64_t packets = 0, flits = 0, bytes = 0;
   void add(const memory::InterconnectConfig& c, unsigned data) {
     ++packets;
-    flits += c.header_flits + (data + c.flit_bytes - 1) / c.flit_bytes;
+    const auto full = [&c](unsigned n) { return (n + c.flit_bytes - 1) / c.flit_bytes; };
+    flits += c.header_bytes != 0 ? full(c.header_bytes + data) : c.header_flits + full(data);
     bytes += data;
   }
 };
@@ -45,6 +46,10 @@ TEMPLATE_TEST_CASE_SIG("the interconnect moves what the requests and answers car
   c.simulated_sms = 1 + Seed % 2;
   c.interconnect.flit_bytes = 8u << pick(4);
   c.interconnect.header_flits = 1 + pick(3);
+  if (Seed % 2 == 0) {
+    c.interconnect.header_flits = 1;
+    c.interconnect.header_bytes = 1 + pick(70);
+  }
   c.l2.line_bytes = 64u << pick(2);
   memory::L1Config l1;
   l1.enabled = false;  // registers come by as well

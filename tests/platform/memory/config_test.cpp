@@ -32,6 +32,35 @@ TEST_CASE("capacity and bandwidth shrink with the simulated SMs, latencies stay"
   CHECK(all / one < 16.001);
 }
 
+TEST_CASE("a few SMs with all of L2 and DRAM have what all SMs have") {
+  memory::MemorySystemConfig c;
+  c.simulated_sms = c.machine_sms;
+  const auto sets = c.partition_sets();
+  const auto bandwidth = c.dram_bandwidth();
+  c.simulated_sms = 3;
+  CHECK(c.partition_sets() != sets);
+  c.extent = "whole";
+  CHECK(c.partition_sets() == sets);
+  CHECK(c.dram_bandwidth().bytes == bandwidth.bytes);
+  CHECK(c.dram_bandwidth().cycles == bandwidth.cycles);
+}
+
+TEST_CASE("a header shares a flit with the first data") {
+  memory::MemorySystemConfig c;
+  c.interconnect.flit_bytes = 64;
+  CHECK(c.packet_flits(0) == 1);
+  CHECK(c.packet_flits(1) == 2);
+  CHECK(c.packet_flits(4) == 3);
+  c.interconnect.header_bytes = 16;
+  CHECK(c.packet_flits(0) == 1);
+  CHECK(c.packet_flits(1) == 1);
+  CHECK(c.packet_flits(2) == 2);  // 80 bytes
+  CHECK(c.packet_flits(4) == 3);  // 144
+  c.interconnect.header_flits = 2;
+  CHECK(refusal(c).find("interconnect.header_bytes is 16 and interconnect.header_flits 2: expected one of the two") !=
+        std::string::npos);
+}
+
 TEST_CASE("configurations that do not fit together are refused with a sentence") {
   memory::MemorySystemConfig c;
   CHECK(refusal(c).empty());

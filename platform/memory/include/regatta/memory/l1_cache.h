@@ -33,6 +33,7 @@ struct L1Config {
   unsigned mshrs = 32;
   unsigned merge_limit = 8;             ///< requests that may wait for one fetch
   unsigned hit_latency = 82;            ///< cycles
+  unsigned tags = 1;                    ///< requests per cycle, each for a line
   unsigned miss_queue = 16;             ///< requests waiting to leave for the L2
   unsigned fill_queue = 8;              ///< answers taken from the interconnect
   unsigned response_queue = 16;         ///< answers waiting for the SM
@@ -205,6 +206,13 @@ class L1Cache final : public sc_core::sc_module,
   // The entry of the fill at the head when it is installed and its waiters are being answered.
   std::uint32_t filling_ = MshrTable::none;
   std::uint64_t last_request_ = no_cycle;
+  unsigned looked_up_ = 0;  ///< requests of that cycle
+  /// Whether another request finds a tag port in this cycle, and one that takes it.
+  bool has_port(std::uint64_t now) const { return last_request_ != now || looked_up_ < config_.tags; }
+  void take_port(std::uint64_t now) {
+    looked_up_ = last_request_ == now ? looked_up_ + 1 : 1;
+    last_request_ = now;
+  }
   RequestSender requester_;
   ResponseSender responder_;
 

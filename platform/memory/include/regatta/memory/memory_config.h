@@ -19,6 +19,7 @@ struct InterconnectConfig {
   unsigned flit_bytes = 32;      ///< bytes per cycle of an SM's port, per direction
   unsigned partition_flits = 4;  ///< flits per cycle of a partition's port, per direction
   unsigned header_flits = 1;     ///< header of a packet; a read request is only the header
+  unsigned header_bytes = 0;     ///< header that shares a flit with the first data; 0: header_flits flits of its own
   unsigned latency = 24;         ///< cycles of a one-flit packet from port to port
   unsigned queue = 8;            ///< packets a port holds before it exerts back-pressure
 };
@@ -43,14 +44,16 @@ struct L2Config {
 };
 
 /// The whole configuration. If fewer SMs are simulated than the machine has, L2 capacity and DRAM bandwidth shrink in
-/// proportion, and latencies stay the same. Defaults: platform/machines/gtx980.toml, which names their sources.
+/// proportion, unless `extent` is "whole", and latencies stay the same. Defaults: platform/machines/gtx980.toml, which
+/// names their sources.
 struct MemorySystemConfig {
   InterconnectConfig interconnect;
   L2Config l2;
   DramConfig dram;
-  unsigned machine_sms = 16;   ///< set by the assembly
-  unsigned simulated_sms = 1;  ///< set by the assembly
-  unsigned clock_mhz = 1126;   ///< set by the assembly
+  std::string extent = "share";  ///< "share" | "whole": of L2 and DRAM, what the simulated SMs have
+  unsigned machine_sms = 16;     ///< set by the assembly
+  unsigned simulated_sms = 1;    ///< set by the assembly
+  unsigned clock_mhz = 1126;     ///< set by the assembly
 
   void declare(support::OptionSet& options);
   /// Throws support::ConfigError with a message if the values do not fit together.
@@ -58,6 +61,8 @@ struct MemorySystemConfig {
 
   // Derived quantities.
   unsigned packet_flits(unsigned sectors) const;
+  /// The SMs whose part of L2 and DRAM there is.
+  unsigned served_sms() const { return extent == "whole" ? machine_sms : simulated_sms; }
   /// Sets of one partition after scaling; at least one.
   std::size_t partition_sets() const;
   /// Cycles from the acceptance of a request by a partition to its answer on a hit, such that l2.latency results.
