@@ -116,6 +116,7 @@ void Simulation::Impl::elaborate() {
   machine.memory.simulated_sms = options.sms;
   machine.memory.clock_mhz = machine.clock_mhz;
   machine.sm.line_bytes = machine.l1.line_bytes;
+  machine.sm.l1_tags = machine.l1.tags;
   machine.register_file.sub_cores = machine.sm.sub_cores;
   machine.sm.lane_gating = machine.energy.lane_gating;
 #ifdef NDEBUG
@@ -254,7 +255,7 @@ CycleStack Simulation::Impl::cycle_stack() const {
 std::vector<support::EnergyGroup> Simulation::Impl::energy_groups() const {
   std::vector<support::EnergyGroup> groups = support::collect_energy(holder.get());
   support::EnergyGroup& card = groups.emplace_back();
-  const double share = double(options.sms) / machine.sms;
+  const double share = double(machine.memory.served_sms()) / machine.sms;
   auto always = [](double factor) { return support::LeakageState{nullptr, 1, factor}; };
   card.leakage("l2", "l2.leakage", {}, always(machine.memory.l2.partitions * share));
   card.leakage("dram", "dram.background", {}, always(share));
@@ -468,15 +469,15 @@ void Simulation::Impl::run_all(const std::vector<support::StatGroup>& groups, Co
   }
   result.launch_stats = options.launch_stats;
   LaunchPlan plan(*trace, options.launches);
-  CacheWarmer warmer(*trace, *memory, machine.l1.line_bytes, options.warm,
-                     [this](const trace::Launch& launch, const std::vector<bool>& executed) {
-                       for (auto& node : nodes) {
-                         node->sm->warm_code(trace->kernels()[launch.kernel], launch.kernel, executed,
-                                             [this](std::uint64_t line, std::uint8_t sectors) {
-                                               memory->warm(line, sectors, protocol::AccessClass::instruction);
-                                             });
-                       }
-                     });
+  const auto warm_code = [this](const trace::Launch& launch, const std::vector<bool>& executed) {
+    for (auto& node : nodes) {
+      node->sm->warm_code(trace->kernels()[launch.kernel], launch.kernel, executed,
+                          [this](std::uint64_t line, std::uint8_t sectors) {
+                            memory->warm(line, sectors, protocol::AccessClass::instruction);
+                          });
+    }
+  };
+  CacheWarmer warmer(*trace, *memory, machine.l1.line_bytes, options.warm, warm_code);
   if (!options.launches.empty()) result.skipped.emplace();
   for (const LaunchPlan::Step& step : plan.steps()) {
     try {
@@ -484,6 +485,10 @@ void Simulation::Impl::run_all(const std::vector<support::StatGroup>& groups, Co
         result.ending = Ending::interrupted;
         result.message = "interrupted before launch " + std::to_string(step.launch) + ": the statistics are partial";
         return;
+      }
+      if (options.warm_code) {
+        const trace::Launch& launch = trace->launches()[step.launch];
+        warm_code(launch, std::vector<bool>(trace->kernels()[launch.kernel].instructions.size(), true));
       }
       if (!run_launch(step, laws, result)) return;
     } catch (const sc_core::sc_report&) {

@@ -285,6 +285,7 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
     options.hold_up = o.hold_up;
     options.launches = selected;
     options.warm = o.warm;
+    options.warm_code = o.warm_code;
     options.launch_stats = o.launch_stats;
     options.recording = recorded;
     options.fault = fault;

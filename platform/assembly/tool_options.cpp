@@ -72,6 +72,10 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
       "with --launches: launches skipped before a simulated one pass through the tags of the L2, as far back as "
       "N times its capacity; 0: none",
       0, 1'000'000);
+  line.flag(
+      "warm-code", o.warm_code,
+      "each launch finds its kernel's code in the instruction caches, as a launch does that is measured again and "
+      "again");
   line.list("launch-stats", o.launch_stats, "NAME",
             "count this statistic in every launch too, in the file of --stats: memory.l2_*.reads, a sum over what "
             "matches");

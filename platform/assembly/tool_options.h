@@ -43,6 +43,7 @@ struct ToolOptions {
   std::string pipeline, pipeline_window, pipeline_ctas;
   std::string launches;
   unsigned warm = SimulationOptions::default_warm;
+  bool warm_code = false;
   std::vector<std::string> launch_stats;
   std::string timeline, timeline_window, timeline_ctas;
   std::uint64_t timeline_sample = Recording{}.timeline_sample_cycles;

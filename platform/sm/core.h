@@ -37,6 +37,7 @@ struct Work {
     gate_opened,      ///< the gates that kept a warp closed have let go; value: warp slot
     gate_resumed,     ///< a gate that refused a warp for a time may agree now; value: warp slot
     context_moved,    ///< a CTA's context is in shared memory, or back from it; value: CTA slot
+    warp_launched,    ///< the launcher is through with a warp; value: warp slot
     tick,             ///< nothing but a reason to be awake
   };
   Work() : kind(Kind::tick), value(0) {}

@@ -58,6 +58,8 @@ void CtaStage::kernel_started(const protocol::ResourcePlan& plan, const protocol
   }
   draining_ = 0;
   warps_waiting_ = 0;
+  launcher_free_ = barrier_free_ = core_.now;
+  launch_wanted_ = false;
   ctas_.assign(resident, ResidentCta{});
   stalled_warps_.assign(resident, 0);
   core_.warps.clear();
@@ -97,10 +99,15 @@ bool CtaStage::launch(bool warps_wait) {
   cta.age = ++age_;
   cta.info = protocol::CtaInfo{CtaSlot(static_cast<std::uint16_t>(slot)), cta.trace->index, core_.kernel.warps_per_cta,
                                core_.kernel.launch->shared_bytes_per_cta};
-  cta.waiting = cta.unfinished = cta.running = core_.kernel.warps_per_cta;
+  cta.unfinished = cta.running = core_.kernel.warps_per_cta;
   stalled_warps_[slot] = 0;
   ++resident_;
-  warps_waiting_ += cta.waiting;
+  const bool staggered = !warps_wait && (core_.config.cta_launch != 0 || core_.config.warp_launch != 0);
+  if (warps_wait) {
+    cta.waiting = core_.kernel.warps_per_cta;
+    warps_waiting_ += cta.waiting;
+  }
+  launcher_free_ = core_.now + core_.config.cta_launch;
   if (warps_wait) account_registers();
   core_.listeners.notify([&](LifecycleListener& l) { l.cta_launched(cta.info); });
   core_.observers.notify(Event::cta_launched, [&](Observer& o) { o.cta_launched(core_.now, cta.info); });
@@ -111,15 +118,21 @@ bool CtaStage::launch(bool warps_wait) {
     Warp& w = core_.warps[slot * core_.kernel.warps_per_cta + i];
     const WarpSlot id = w.info.warp;
     w.reset();
-    w.waiting = true;
+    w.waiting = warps_wait;
     w.info = protocol::WarpInfo{id, cta.info.cta, cta.info.cta_index, i,
                                 trace::all_lanes(std::min(lanes, threads - i * lanes))};
     if (!warps_wait) start(w);
+    if (staggered) {
+      w.launching = true;
+      launcher_free_ = launcher_free_ + core_.config.warp_launch;
+      core_.at(std::max(launcher_free_, core_.now + 1), Work::Kind::warp_launched, id.value());
+    }
   }
   reserve(cta);
   activate(cta);
   if (warps_wait) return true;
   account_registers();
+  if (staggered) return true;
   for (unsigned i = 0; i < core_.kernel.warps_per_cta; ++i) {
     end_if_empty(core_.warps[slot * core_.kernel.warps_per_cta + i]);
   }
@@ -128,6 +141,10 @@ bool CtaStage::launch(bool warps_wait) {
 
 void CtaStage::start(Warp& w) {
   ResidentCta& cta = ctas_[w.info.cta.value()];
+  if (w.waiting) {
+    --cta.waiting;
+    --warps_waiting_;
+  }
   w.waiting = false;
   w.resident = true;
   w.last_issued = core_.now;
@@ -136,8 +153,6 @@ void CtaStage::start(Warp& w) {
   w.cursor = trace::WarpCursor(*core_.kernel.kernel, stream);
   w.stack = trace::StackCursor(*core_.kernel.kernel, stream);
   cta.warps.push_back(w.info.warp);
-  --cta.waiting;
-  --warps_waiting_;
   core_.listeners.notify([&](LifecycleListener& l) { l.warp_started(w.info); });
   core_.observers.notify(Event::warp_started, [&](Observer& o) { o.warp_started(core_.now, w.info); });
 }
@@ -162,6 +177,14 @@ void CtaStage::admit(const Residency::Action& action) {
   schedule(cta, *w);
   look_at_stall(cta);
   end_if_empty(*w);
+}
+
+void CtaStage::warp_launched(Warp& w) {
+  w.launching = false;
+  const ResidentCta& cta = ctas_[w.info.cta.value()];
+  if (cta.active) schedule(cta, w);
+  core_.progress = true;
+  end_if_empty(w);
 }
 
 namespace {
@@ -210,6 +233,10 @@ void CtaStage::arrive(Warp& w, const DynamicInstruction& d, unsigned number, uns
   barrier.arrived_threads += program_warp * (((d.active & 0xffffffffu) != 0) + ((d.active >> program_warp) != 0));
   if (protocol::waits_at_barrier(d)) barrier.waiting.push_back(w.info.warp);
   barrier.threads_expected = threads;
+  if (core_.config.barrier_interval != 0) {
+    barrier_free_ = std::max(barrier_free_, core_.now) + core_.config.barrier_interval;
+    barrier.taken = barrier_free_;
+  }
   check_barrier(cta, id);
 }
 
@@ -219,9 +246,8 @@ void CtaStage::check_barrier(ResidentCta& cta, unsigned id) {
   const bool complete = barrier.threads_expected != 0 ? barrier.arrived_threads >= barrier.threads_expected
                                                       : barrier.arrived_warps >= cta.running;
   if (!complete) return;
-  for (WarpSlot id_waiting : barrier.waiting) {
-    core_.at(core_.now + core_.config.barrier_latency, Work::Kind::barrier_open, id_waiting.value());
-  }
+  const Cycle open = std::max(core_.now, barrier.taken) + core_.config.barrier_latency;
+  for (WarpSlot id_waiting : barrier.waiting) core_.at(open, Work::Kind::barrier_open, id_waiting.value());
   barrier.waiting.clear();
   barrier.arrived_warps = 0;
   barrier.arrived_threads = 0;
@@ -297,8 +323,9 @@ void CtaStage::consult() {
       if (cta.resident) look_at_draining(cta);
     }
   }
-  if (!dirty_) return;
+  if (!dirty_ && !launch_is_due()) return;
   dirty_ = false;
+  launch_wanted_ = false;
   asked_ = core_.now;
   // Every CTA may leave, be moved, enter and be launched once in a cycle, and each of its warps may be admitted. A
   // policy that asks for more undoes its own actions.
@@ -332,7 +359,13 @@ void CtaStage::consult() {
       case Residency::Action::Kind::none:
         return;
       case Residency::Action::Kind::launch:
-        if (view.ctas_waiting == 0 || !launch(action.warps_wait)) return;
+        if (view.ctas_waiting == 0) return;
+        if (!launcher_free()) {
+          launch_wanted_ = true;
+          core_.at(launcher_free_, Work::Kind::tick, 0);
+          return;
+        }
+        if (!launch(action.warps_wait)) return;
         break;
       case Residency::Action::Kind::switch_out:
         switch_out(named(action), action);

@@ -31,6 +31,8 @@ class CtaStage : public sc_core::sc_module {
   /// arrived.
   void barrier_dispatched(const DynamicInstruction& d);
   void barrier_open(Warp& warp);
+  /// The launcher is through with the warp, which has its registers since the launch of its CTA.
+  void warp_launched(Warp& warp);
   /// The warp's last instruction has issued.
   void warp_exited(Warp& warp);
   /// Call when an instruction of the warp retired: ends the warp when nothing of it is left.
@@ -41,10 +43,10 @@ class CtaStage : public sc_core::sc_module {
   /// The context of the CTA in this slot has been written to shared memory, or read from it.
   void context_moved(std::size_t slot);
   /// Whether cycle() may ask for a CTA.
-  bool may_ask() const { return (dirty_ || draining_ != 0) && !nothing_waits(); }
+  bool may_ask() const { return (dirty_ || draining_ != 0 || launch_is_due()) && !nothing_waits(); }
   /// Last stage of a cycle: carries out what the residency policy asks for.
   void cycle() {
-    if (dirty_ || draining_ != 0) consult();
+    if (dirty_ || draining_ != 0 || launch_is_due()) consult();
   }
   unsigned resident() const { return resident_; }
   /// Whether the launch has no CTA left to give to an SM.
@@ -77,6 +79,9 @@ class CtaStage : public sc_core::sc_module {
   /// Takes a CTA from the source and makes it resident, its warps too unless they wait to be admitted; false when the
   /// source has none, or none now.
   bool launch(bool warps_wait);
+  /// The launcher of an SM takes one CTA after another, and its warps one after another. Whether it is free.
+  bool launcher_free() const { return core_.now >= launcher_free_; }
+  bool launch_is_due() const { return launch_wanted_ && launcher_free(); }
   void start(Warp& warp);
   /// A warp without instructions ends at once. The last warp to end also ends the CTA.
   void end_if_empty(Warp& warp);
@@ -121,6 +126,9 @@ class CtaStage : public sc_core::sc_module {
   protocol::SmLimits limits_;
   protocol::ResourcePlan plan_;
   std::uint64_t age_ = 0;
+  Cycle launcher_free_;
+  bool launch_wanted_ = false;  ///< the residency policy launches a CTA when the launcher is free
+  Cycle barrier_free_;          ///< the barrier unit takes the next arrival then, with sm.barrier_interval
   unsigned resident_ = 0;
   unsigned warps_waiting_ = 0;                        ///< of resident CTAs: not admitted
   std::uint64_t registers_ = 0, most_registers_ = 0;  ///< of resident warps

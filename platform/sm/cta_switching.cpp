@@ -66,7 +66,7 @@ void CtaStage::activate(ResidentCta& cta) {
   cta.phase = CtaPhase::active;
   for (WarpSlot id : cta.warps) {
     Warp& w = core_.warp(id);
-    if (!w.resident) continue;
+    if (!w.resident || w.launching) continue;
     schedule(cta, w);
   }
   core_.listeners.notify([&](LifecycleListener& l) { l.cta_switched(cta.info, true); });
@@ -85,7 +85,7 @@ void CtaStage::deactivate(ResidentCta& cta) {
   active_warps_ -= cta.unfinished;
   for (WarpSlot id : cta.warps) {
     Warp& w = core_.warp(id);
-    if (!w.resident) continue;
+    if (!w.resident || w.launching) continue;
     issue_->remove(w);
     front_end_->removed(w);
     w.active = false;

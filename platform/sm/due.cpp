@@ -43,6 +43,7 @@ bool ExecutionUnits::is_due() const {
     return !p.waiting.empty() && !is_move(*p.waiting[0]) &&
            std::any_of(p.free_at.begin(), p.free_at.end(), [this](Cycle free_at) { return core_.current() < free_at; });
   };
+  if (is_busy(constants_)) return true;
   return std::any_of(kinds_.begin(), kinds_.end(), [&](const Kind& kind) {
     return std::any_of(kind.partitions.begin(), kind.partitions.end(), is_busy);
   });
@@ -56,6 +57,7 @@ bool Sm::Impl::holds_scheduled(bool staged) const {
       case Work::Kind::fetch_unblocked:
       case Work::Kind::barrier_open:
       case Work::Kind::fence_reached:
+      case Work::Kind::warp_launched:
         found = found || !staged;
         break;
       case Work::Kind::operands_ready:

@@ -22,6 +22,7 @@ ExecutionUnits::ExecutionUnits(const sc_core::sc_module_name& name, Core& core) 
   lay_out(Unit::sfu, core.config.sfu_units);
   lay_out(Unit::dp, core.config.dp_units);
   kinds_[static_cast<unsigned>(Unit::lsu)].partitions.resize(1);
+  if (core.config.constant_word != 0) constants_.free_at.resize(1);
 }
 
 void ExecutionUnits::connect(OperandCollectors& collectors, LoadStoreUnit& lsu, Writeback& writeback, CtaStage& ctas) {
@@ -88,6 +89,9 @@ void ExecutionUnits::settle() {
 }
 
 void ExecutionUnits::enter(DynamicInstruction& d) {
+  if (__builtin_expect(static_cast<int>(!constants_.free_at.empty()), 0) != 0 && goes_to_constants(d)) {
+    return constants_.waiting.push(&d);
+  }
   Kind& kind = kinds_[static_cast<unsigned>(d.traits->unit)];
   kind.partitions[kind.partitions.size() == 1 ? 0 : d.scheduler].waiting.push(&d);
   ++kind.waiting;
@@ -142,8 +146,44 @@ void ExecutionUnits::cycle_memory() {
   }
 }
 
+namespace {
+
+/// Addresses from which the active lanes of a constant load by register read. The low half tells: a bank has 64 KB.
+unsigned constant_words(const DynamicInstruction& d) {
+  const auto word = [&](unsigned lane) { return d.operands[0].lane[lane]; };
+  unsigned count = 0;
+  for (LaneMask left = d.active; left != 0; ++count) {
+    const std::uint32_t next = word(static_cast<unsigned>(__builtin_ctzll(left)));
+    for (LaneMask m = left; m != 0; m &= m - 1) {
+      if (word(static_cast<unsigned>(__builtin_ctzll(m))) == next) left &= ~(m & -m);
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+void ExecutionUnits::cycle_constants() {
+  while (!constants_.waiting.empty() && core_.now >= constants_.free_at[0]) {
+    DynamicInstruction& d = *constants_.waiting.front();
+    constants_.waiting.pop();
+    dispatch(d);
+    const unsigned words = std::max(1u, constant_words(d));
+    constant_words_ += words;
+    Kind& kind = kinds_[static_cast<unsigned>(d.traits->unit)];
+    ++kind.dispatched;
+    constants_.free_at[0] = core_.now + std::uint64_t{words} * core_.config.constant_word;
+    const std::uint64_t latency =
+        core_.config.constant_latency != 0 ? core_.config.constant_latency : d.traits->latency;
+    core_.at(core_.now + latency + std::uint64_t{words - 1} * core_.config.constant_word, Work::Kind::executed,
+             d.pool_index);
+  }
+  if (!constants_.waiting.empty()) core_.at(constants_.free_at[0], Work::Kind::tick, 0);
+}
+
 void ExecutionUnits::cycle() {
   if (writeback_->full()) return;
+  if (__builtin_expect(static_cast<int>(!constants_.waiting.empty()), 0) != 0) cycle_constants();
   for (unsigned u = static_cast<unsigned>(Unit::sp); u <= static_cast<unsigned>(Unit::dp); ++u) {
     if (kinds_[u].waiting != 0) cycle(kinds_[u]);
   }
@@ -165,6 +205,9 @@ void ExecutionUnits::register_stats(support::StatGroup& g) {
             "source registers of dispatched instructions, from the static code and its executions");
   g.counter("destination_registers", expected_writes_, "warp registers",
             "destination registers of dispatched instructions, from the static code and its executions");
+  if (!constants_.free_at.empty()) {
+    g.counter("constant_words", constant_words_, "words", "that the constant unit read, one after another");
+  }
   for (Unit u : {Unit::sp, Unit::sfu, Unit::dp, Unit::lsu}) {
     const Kind& kind = kinds_[static_cast<unsigned>(u)];
     const std::string name = protocol::to_string(u);

@@ -61,6 +61,11 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
   void dispatch(DynamicInstruction& d);
   void cycle(Kind& kind);
   void cycle_memory();
+  /// The constant unit, with initiation.constant_word: one load by register after another, a word at a time.
+  [[gnu::noinline]] void cycle_constants();
+  bool goes_to_constants(const DynamicInstruction& d) const {
+    return d.traits->info->op_class == trace::OpClass::constant_load && d.traits->read_count != 0;
+  }
 
   Core& core_;
   OperandCollectors* collectors_ = nullptr;
@@ -68,6 +73,8 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
   Writeback* writeback_ = nullptr;
   CtaStage* ctas_ = nullptr;
   std::array<Kind, protocol::unit_count> kinds_;
+  Partition constants_;  ///< without one, no pipeline
+  std::uint64_t constant_words_ = 0;
   std::vector<Count> profile_;  ///< per static instruction, since settle()
   Count moves_;                 ///< that gates injected
   std::array<Count, use_count> uses_;

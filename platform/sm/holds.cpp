@@ -93,6 +93,9 @@ std::optional<Hold> ExecutionUnits::holds(const DynamicInstruction& d) const {
     }
     return Hold{"the " + unit + " pipelines take no instruction", "", d.issued};
   }
+  if (constants_.waiting.holds(const_cast<DynamicInstruction*>(&d))) {
+    return Hold{"the constant unit takes no instruction", "", d.issued};
+  }
   return {};
 }
 

@@ -204,7 +204,7 @@ void LoadStoreUnit::send_next(DynamicInstruction& d) {
   counts.sectors += sectors;
   ++requests_;
   ++outstanding_;
-  last_sent_ = core_.now;
+  take_slot();
   if (answers) {
     ++d.accesses_pending;
   } else {
@@ -216,7 +216,7 @@ void LoadStoreUnit::send_next(DynamicInstruction& d) {
 
 void LoadStoreUnit::send_line() {
   if (!channel_.open(core_.now)) return;
-  if (last_sent_ == core_.now) {
+  if (!has_slot()) {
     core_.progress = true;
     return;
   }
@@ -230,7 +230,7 @@ void LoadStoreUnit::send_line() {
   access.tag = r.tag;
   ++line_requests_sent_;
   ++outstanding_;
-  last_sent_ = core_.now;
+  take_slot();
   core_.progress = true;
   transport(*payload);
 }
@@ -298,7 +298,7 @@ void LoadStoreUnit::serve() {
       ++held_attempts_;
       return;
     }
-    if (last_sent_ == core_.now) {
+    if (!has_slot()) {
       core_.progress = true;
       return;
     }

@@ -130,7 +130,13 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   Cycle addresses_from_;     ///< the head's first addresses are made in this cycle
   Cycle addresses_free_;     ///< the address stage takes another instruction from here on
   Cycle shared_free_;        ///< the banks take another access from here on
-  Cycle last_sent_;          ///< the L1's request slot of this cycle is used up
+  Cycle last_sent_;          ///< cycle of the last request to the L1
+  unsigned sent_ = 0;        ///< requests in that cycle
+  bool has_slot() const { return last_sent_ != core_.now || sent_ < core_.config.l1_tags; }
+  void take_slot() {
+    sent_ = last_sent_ == core_.now ? sent_ + 1 : 1;
+    last_sent_ = core_.now;
+  }
   RequestChannel channel_;
   TargetContract accesses_of_;
   support::Ring<LineRequest> line_requests_;  ///< at most as many as the caches have MSHRs

@@ -281,6 +281,9 @@ void Sm::Impl::dispatch(const Work& work) {
     case Work::Kind::context_moved:
       ctas.context_moved(work.value);
       break;
+    case Work::Kind::warp_launched:
+      ctas.warp_launched(core.warps[work.value]);
+      break;
     case Work::Kind::tick:
       break;
   }

@@ -115,6 +115,12 @@ void SmConfig::declare(support::OptionSet& o, const Policies& policies) {
   o.add("sm.issue_interval", issue_interval, "cycles", "cycles between two issue slots of a scheduler", 1, 64);
   o.add("sm.barrier_latency", barrier_latency, "cycles", "cycles from the last arrival at a barrier to its release", 1,
         1000);
+  o.add("sm.barrier_interval", barrier_interval, "cycles",
+        "cycles between two warps whose arrival at a barrier an SM takes note of; 0: any number at once", 0, 1000);
+  o.add("sm.cta_launch", cta_launch, "cycles",
+        "cycles for which the launch of a CTA occupies an SM's launcher, ahead of those for its warps", 0, 100000);
+  o.add("sm.warp_launch", warp_launch, "cycles", "cycles for which the launch of a warp occupies an SM's launcher", 0,
+        100000);
   o.add(
       "sm.watchdog", watchdog_cycles, "cycles",
       "cycles of retries without progress after which a run ends as deadlocked; waiting for a due event does not count",
@@ -157,6 +163,14 @@ void SmConfig::declare(support::OptionSet& o, const Policies& policies) {
     o.add("initiation." + name, timing[c].initiation, "cycles",
           "cycles between two instructions of class " + name + "; at least its passes", 1, UINT16_MAX);
   }
+  o.add("latency.constant_word", constant_latency, "cycles",
+        "with initiation.constant_word: result latency of a constant load by register of one address; 0: as of the "
+        "others, latency.constant_load",
+        0, UINT16_MAX);
+  o.add("initiation.constant_word", constant_word, "cycles",
+        "cycles that an SM's constant unit takes for each different address of a constant load by register; 0: such "
+        "loads are like the others",
+        0, 1000);
   o.add("lsu.queue", lsu_queue, "warp instructions", "warp instructions that may wait for address generation", 1, 1024);
   o.add("lsu.lanes", lsu_lanes, "lanes", "lanes whose addresses are generated per cycle", 1, trace::max_lanes);
   o.add("shared.bytes", shared_bytes, "bytes", "shared memory per SM", 0, 1 << 24);

@@ -45,6 +45,7 @@ struct Warp {
   static constexpr std::uint8_t nobody = 0xff;
   bool resident = false;
   bool waiting = false;        ///< its CTA is resident, and the residency policy has not admitted it
+  bool launching = false;      ///< it is resident, and the launcher has not come to it: it is in no scheduler
   bool active = false;         ///< its CTA is scheduled
   bool fetching = false;       ///< a fetch is on its way
   bool line_pending = false;   ///< waits for a line of the instruction or constant cache
@@ -125,6 +126,7 @@ struct Barrier {
   unsigned arrived_warps = 0;
   unsigned arrived_threads = 0;
   unsigned threads_expected = 0;  ///< 0: every running warp of the CTA
+  Cycle taken;                    ///< the barrier unit has taken the last arrival then, with sm.barrier_interval
   std::vector<WarpSlot> waiting;
 };
 inline constexpr unsigned barriers_per_cta = 16;
@@ -155,6 +157,7 @@ struct ResidentCta {
     for (Barrier& b : opened) {
       b.waiting.clear();
       b.arrived_warps = b.arrived_threads = b.threads_expected = 0;
+      b.taken = Cycle();
     }
     *this = ResidentCta{};
     warps = std::move(kept);

@@ -100,7 +100,7 @@ _STRUCTURES: Sequence[Structure] = (
         Signal("accesses that had to wait", total(l2, "reservation_failures", "refusals"),
                total(l2, "reads", "writes"))),
         (Signal("requests per instruction", total(l2, "reads", "writes"), _instructions),)),
-    Structure("DRAM", _beyond, ("dram.", "machine.clock_mhz"), (
+    Structure("DRAM", _beyond, ("dram.", "machine.clock_mhz", "machine.memory"), (
         Signal("cycles in the queue per access", total(dram, "queue_entry_cycles"), total(dram, "reads", "writes")),
         Signal("bus cycles per byte", total(dram, "busy_cycles"), total(dram, "bytes_read", "bytes_written")),
         Signal("row misses per access", total(dram, "row_misses", "row_conflicts"), total(dram, "reads", "writes"))),
@@ -113,14 +113,14 @@ _STRUCTURES: Sequence[Structure] = (
         Signal("misses per access", total(pipeline + r"\.constant_cache", "misses"),
                total(pipeline + r"\.constant_cache", "hits", "misses")),)),
     Structure("warps in flight", ("idle", "memory", "scoreboard", "barrier", "instruction_fetch"),
-              ("sm.ctas", "sm.warps", "sm.threads", "sm.residency", "sm.registers_per_thread", "sm.register_granularity",
+              ("sm.ctas", "sm.warps", "sm.threads", "sm.cta_launch", "sm.warp_launch", "sm.residency", "sm.registers_per_thread", "sm.register_granularity",
                "shared.bytes", "shared.granularity", "shared.cta_bytes", "register_file.registers"), (
         Signal("SM cycles per resident CTA", _cycles,
                lambda run: run.cycles * run.total(pipeline, "resident_ctas_mean")),)),
     Structure("warp scheduler", ("structural_scheduler", "idle", "memory", "scoreboard", "barrier", "instruction_fetch"),
               ("sm.scheduler", "scheduler.", "sm.schedulers", "sm.issue_interval", "sm.issue_width", "run.scheduler"),
               direct=("structural_scheduler",)),
-    Structure("barriers", ("barrier",), ("sm.barrier_latency",), direct=("barrier",)),
+    Structure("barriers", ("barrier",), ("sm.barrier_latency", "sm.barrier_interval"), direct=("barrier",)),
     Structure(SCHEME, _HELD, ("run.scheme",), direct=("issue_gate",)),
     Structure(_INSERTED, ("issued",), (), (
         Signal("warp instructions", _instructions, lambda run: 1.0),), direct=("issued",)),
@@ -164,7 +164,8 @@ _NEEDS: Sequence[Tuple[Sequence[str], Measure]] = (
     (("dram.",), total(dram, "reads", "writes")),
 )
 # Knobs of which more is slower; of other numbers, less is slower.
-_MORE_IS_SLOWER = ("latency", "initiation.", "interval", "arbitration", "granularity", "header_flits", "entry_latency")
+_MORE_IS_SLOWER = ("latency", "initiation.", "interval", "arbitration", "granularity", "header_flits", "header_bytes", "entry_latency",
+                   "_launch")
 
 def _weight(knob: str, slow: Run, before: object, after: object) -> float:
     """0: it cannot have made the slower run (`after`) slow; 1: it was changed by a factor of two or more, or is no

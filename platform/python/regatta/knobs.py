@@ -123,6 +123,7 @@ Knobs = TypedDict("Knobs", {
     "icache.size_bytes": int,  # bytes
     "icache.ways": int,  # ways
     "initiation.constant_load": int,  # cycles
+    "initiation.constant_word": int,  # cycles
     "initiation.convert": int,  # cycles
     "initiation.fp32_add": int,  # cycles
     "initiation.fp32_div": int,  # cycles
@@ -143,6 +144,7 @@ Knobs = TypedDict("Knobs", {
     "initiation.sfu": int,  # cycles
     "initiation.shuffle": int,  # cycles
     "interconnect.flit_bytes": int,  # bytes
+    "interconnect.header_bytes": int,  # bytes
     "interconnect.header_flits": int,  # flits
     "interconnect.latency": int,  # cycles
     "interconnect.partition_flits": int,  # flits
@@ -163,6 +165,7 @@ Knobs = TypedDict("Knobs", {
     "l1.mshrs": int,  # entries
     "l1.response_queue": int,  # entries
     "l1.size_bytes": int,  # bytes
+    "l1.tags": int,  # lines
     "l1.ways": int,  # ways
     "l2.banks": int,  # banks
     "l2.dram_queue": int,  # entries
@@ -180,6 +183,7 @@ Knobs = TypedDict("Knobs", {
     "l2.store_miss": str,
     "l2.ways": int,  # ways
     "latency.constant_load": int,  # cycles
+    "latency.constant_word": int,  # cycles
     "latency.convert": int,  # cycles
     "latency.fp32_add": int,  # cycles
     "latency.fp32_div": int,  # cycles
@@ -202,6 +206,7 @@ Knobs = TypedDict("Knobs", {
     "lsu.lanes": int,  # lanes
     "lsu.queue": int,  # warp instructions
     "machine.clock_mhz": int,  # MHz
+    "machine.memory": str,
     "machine.sms": int,  # SMs
     "nbti.delay_increase": float,  # ratio
     "nbti.eta": float,  # ratio
@@ -289,7 +294,9 @@ Knobs = TypedDict("Knobs", {
     "slice_energy.wc_decompression": float,  # pJ
     "slice_energy.wc_leakage": float,  # mW
     "slice_energy.write": float,  # pJ
+    "sm.barrier_interval": int,  # cycles
     "sm.barrier_latency": int,  # cycles
+    "sm.cta_launch": int,  # cycles
     "sm.ctas": int,  # CTAs
     "sm.issue_interval": int,  # cycles
     "sm.issue_width": int,  # warp instructions
@@ -301,6 +308,7 @@ Knobs = TypedDict("Knobs", {
     "sm.schedulers": int,  # schedulers
     "sm.sub_cores": int,  # sub-cores
     "sm.threads": int,  # threads
+    "sm.warp_launch": int,  # cycles
     "sm.warps": int,  # warps
     "sm.watchdog": int,  # cycles
     "switching.context_entries": int,  # entries

@@ -72,6 +72,8 @@ struct SimulationOptions {
   /// the L2's capacity in distinct lines of each launch; 0: they leave no trace.
   unsigned warm = default_warm;
   static constexpr unsigned default_warm = 4;
+  /// Each launch finds its kernel's code in the instruction caches.
+  bool warm_code = false;
   /// Statistics of each launch (support::StatQuery), a sum of counters each.
   std::vector<std::string> launch_stats;
   Recording recording;

@@ -47,6 +47,10 @@ struct SmConfig {
   unsigned buffer_entries = 4;   ///< instruction buffer of a warp
   unsigned branch_latency = 1;   ///< cycles after issue of a branch before its warp fetches again
   unsigned barrier_latency = 1;  ///< cycles from the last arrival to release
+  unsigned barrier_interval =
+      0;                     ///< cycles between two arrivals that the SM's barrier unit takes; 0: any number at once
+  unsigned cta_launch = 0;   ///< cycles that the SM's launcher takes for a CTA, before its warps
+  unsigned warp_launch = 0;  ///< cycles that it takes for each warp
   ReadOnlyCacheConfig icache;
   ReadOnlyCacheConfig constant_cache{false, 2048, 4, 64, 4, 1};
 
@@ -68,6 +72,8 @@ struct SmConfig {
   unsigned sfu_lanes = 32;
   unsigned dp_lanes = 32;
   std::array<ClassTiming, trace::op_class_count> timing = default_timing();
+  unsigned constant_latency = 0;  ///< cycles of the constant unit's first address; 0: as of other constant loads
+  unsigned constant_word = 0;     ///< cycles of the SM's constant unit for each different address; 0: there is no unit
 
   // Load-store unit.
   unsigned lsu_queue = 8;   ///< memory instructions waiting for address generation
@@ -75,6 +81,7 @@ struct SmConfig {
   unsigned shared_banks = 32;
   unsigned shared_latency = 24;
   unsigned line_bytes = 128;
+  unsigned l1_tags = 1;  ///< lines per cycle for which the L1 takes requests; set by the assembly (l1.tags)
 
   /// Enables the costly contract checks of the extension points; set by the assembly (--check-protocol, debug builds).
   bool check_contracts = false;
