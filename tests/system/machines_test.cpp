@@ -23,7 +23,7 @@ struct Machine {
 };
 
 const std::vector<Machine>& machines() {
-  static const std::vector<Machine> all{{"gtx480", 32}, {"gtx980", 32}, {"k20x", 32}, {"hd7770", 64}};
+  static const std::vector<Machine> all{{"gtx480", 32}, {"gtx980", 32}, {"k20x", 32}, {"hd7770", 64}, {"h100", 32}};
   return all;
 }
 

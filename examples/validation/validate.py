@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""validate.py [--bin BIN] [--work DIR] [--only PROGRAM,...] [--page FILE --picture FILE --table FILE]: cycles beside an H100's.
+
+Simulates the first launch of every kernel whose counters h100.json has, on 8 SMs of the machine, with data caches cold and
+code warm, as the counters were taken, and compares cycles, instructions, sectors of the L1 and bytes of DRAM. Traces and
+results stay in DIR by what they were made from: a second run makes only what has changed.
+"""
+import argparse
+import concurrent.futures
+import csv
+import hashlib
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+KERNELS = ROOT / "traces" / "kernels"
+SMS = 8  # of the partition in which the counters were taken
+SHORTEST = 3000  # cycles: below, the launch itself is most of what was measured
+NEAR = 0.1  # instructions that differ by less count as the same program
+# A mechanism, and the machine without it.
+MECHANISMS = {
+    "launches of CTAs and warps that take time": ["--sm.cta_launch", 0, "--sm.warp_launch", 0],
+    "a barrier unit that takes one warp after another": ["--sm.barrier_interval", 0],
+    "a constant unit for loads by register": ["--initiation.constant_word", 0],
+    "the second line of an access that is looked up in a cycle": ["--l1.tags", 1],
+    "headers that share a flit with data": ["--interconnect.header_bytes", 0],
+    "more than 256 lines on their way to an L1": ["--l1.mshrs", 256],
+}
+SMALL = 1_000_000  # warp instructions of the launches that are simulated without a mechanism
+
+
+@dataclass
+class Launch:
+    """One launch: what the GPU counted, and what the simulation did."""
+    program: str
+    number: int
+    kernel: str
+    gpu: dict
+    ours: dict
+
+    def ratio(self, what):
+        return self.ours[what] / self.gpu[what] if self.gpu[what] else math.nan
+
+
+def digest(*parts):
+    h = hashlib.sha256()
+    for part in parts:
+        h.update(part.read_bytes() if isinstance(part, pathlib.Path) else str(part).encode())
+        h.update(b"\0")
+    return h.hexdigest()[:16]
+
+
+def run(command, file):
+    """Makes `file` by the command, to which the name of a file beside it is added last."""
+    if file.exists():
+        return
+    part = file.with_name(f"{file.stem}.{os.getpid()}.part{file.suffix}")
+    done = subprocess.run([*map(str, command), str(part)], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        part.unlink(missing_ok=True)
+        raise RuntimeError(f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stderr}")
+    part.replace(file)
+
+
+def annotate(programs, program, work):
+    folder = KERNELS / program
+    inputs = sorted(p for p in folder.iterdir() if p.suffix in (".toml", ".ptx"))
+    trace = work / f"{program}-{digest(programs / 'regatta-annotate', *inputs)}.rgt"
+    run([programs / "regatta-annotate", "--launch", folder / "launch.toml", "--out"], trace)
+    return trace
+
+
+def simulate(programs, trace, number, machine, work, more=()):
+    text = pathlib.Path(machine) if machine.endswith(".toml") else machine
+    options = ["--sms", SMS, "--launches", number, "--warm", 0, "--warm-code", "--threads", 1, *more]
+    result = work / f"{trace.stem}.{number}.{digest(programs / 'regatta-sim', text, *options)}.json"
+    run([programs / "regatta-sim", trace, "--machine", machine, *options, "--stats"], result)
+    document = json.loads(result.read_text())
+    sm = [group for name, group in document["stats"].items() if name.startswith("sm") and name.endswith(".pipeline.lsu")]
+    dram = [group for name, group in document["stats"].items() if name.startswith("memory.dram_")]
+    return {"cycles": document["cycles"], "warp_instructions": document["warp_instructions"],
+            "l1_load_sectors": sum(g["load_sectors"] for g in sm), "dram_read_bytes": sum(g["bytes_read"] for g in dram),
+            "mismatches": document["checks"].get("mismatches", 0)}
+
+
+def percent(share, digits):
+    return f"{100 * share:.{digits}f} %"
+
+
+def rank(values):
+    order = sorted(values)
+    first = {}
+    for i, v in enumerate(order):
+        first.setdefault(v, i)
+    return [first[v] + (order.count(v) - 1) / 2 for v in values]
+
+
+def correlation(a, b):
+    mean_a, mean_b = statistics.mean(a), statistics.mean(b)
+    spread = math.sqrt(sum((x - mean_a) ** 2 for x in a) * sum((y - mean_b) ** 2 for y in b))
+    return sum((x - mean_a) * (y - mean_b) for x, y in zip(a, b)) / spread if spread else math.nan
+
+
+@dataclass
+class Errors:
+    launches: int
+    mean: float
+    median: float
+    geometric: float  # mean of the ratios
+    rank: float
+    instructions: float
+
+    @staticmethod
+    def of(launches):
+        ratios = [l.ratio("cycles") for l in launches]
+        off = [abs(r - 1) for r in ratios]
+        return Errors(len(launches), statistics.mean(off), statistics.median(off),
+                      math.exp(statistics.mean(map(math.log, ratios))),
+                      correlation(rank([l.ours["cycles"] for l in launches]), rank([l.gpu["cycles"] for l in launches])),
+                      statistics.mean(abs(l.ratio("warp_instructions") - 1) for l in launches))
+
+
+def same_program(launch):
+    return abs(launch.ratio("warp_instructions") - 1) < NEAR
+
+
+def within(launches, what, bound):
+    ratios = [l.ratio(what) for l in launches if l.gpu[what]]
+    return sum(abs(r - 1) <= bound for r in ratios) / len(ratios) if ratios else math.nan
+
+
+def draw(launches, path):
+    import matplotlib
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "regatta"
+    from matplotlib import pyplot
+    figure, axes = pyplot.subplots(figsize=(5.6, 5.2))
+    for near, label in ((True, "instructions within a tenth"), (False, "others")):
+        own = [l for l in launches if same_program(l) == near]
+        axes.plot([l.gpu["cycles"] for l in own], [l.ours["cycles"] for l in own], "o", markersize=4, label=label)
+    ends = [SHORTEST, 1.3 * max(l.gpu["cycles"] for l in launches)]
+    axes.plot(ends, ends, "-", color="black", linewidth=0.8)
+    for factor in (0.5, 2):
+        axes.plot(ends, [factor * e for e in ends], ":", color="grey", linewidth=0.8)
+    axes.set(xscale="log", yscale="log", xlabel="cycles of the H100, 8 SMs", ylabel="simulated cycles")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def rows(groups):
+    lines = ["| launches | number | mean error | median | ratio, geometric mean | rank correlation | instructions, mean error |",
+             "| --- |" + " ---: |" * 6]
+    for name, launches in groups:
+        if not launches:
+            continue
+        e = Errors.of(launches)
+        lines.append(f"| {name} | {e.launches} | {percent(e.mean, 1)} | {percent(e.median, 1)} | {e.geometric:.2f} | {e.rank:.3f} | {percent(e.instructions, 1)} |")
+    return "\n".join(lines)
+
+
+def farthest(launches, count):
+    lines = ["| program | kernel | cycles | of the H100 | ratio | instructions, ratio |", "| --- | --- |" + " ---: |" * 4]
+    for l in sorted(launches, key=lambda l: -abs(math.log(l.ratio("cycles"))))[:count]:
+        lines.append(f"| {l.program} | {l.kernel} | {l.ours['cycles']:,} | {l.gpu['cycles']:,} | {l.ratio('cycles'):.2f} | "
+                     f"{l.ratio('warp_instructions'):.2f} |")
+    return "\n".join(lines)
+
+
+def page(launches, machine, without):
+    """`without`: the errors of the machine without each mechanism, by name."""
+    near = [l for l in launches if same_program(l)]
+    others = [l for l in launches if not same_program(l)]
+    e = Errors.of(launches)
+    template = (HERE / "page.md").read_text()
+    values = {
+        "verdict": f"over {e.launches} launches of at least {SHORTEST:,} cycles the mean error of the cycles is {percent(e.mean, 0)}, the "
+                   f"median {percent(e.median, 0)}, and the ranks correlate by {e.rank:.3f}",
+        "near": f"{percent(Errors.of(near).mean, 0)}" if near else "-", "near_count": str(len(near)),
+        "errors": rows([("all", launches), ("instructions within a tenth", near), ("others", others)]),
+        "farthest": farthest(launches, 20),
+        "sectors": f"{percent(within(launches, 'l1_load_sectors', 0.05), 0)}", "dram": f"{percent(within(launches, 'dram_read_bytes', 0.15), 0)}",
+        "machine": machine,
+        "ablation": "\n".join(f"| {name} | {percent(e.mean, 1)} | {percent(e.median, 1)} |" for name, e in without.items()),
+    }
+    for name, value in values.items():
+        template = template.replace("{{" + name + "}}", value)
+    return template
+
+
+def tell(done, of, begin):
+    """A line that is written again on a terminal; elsewhere one for each tenth."""
+    terminal = sys.stderr.isatty()
+    if not terminal and 10 * done // of == 10 * (done - 1) // of:
+        return
+    left = (time.monotonic() - begin) / done * (of - done)
+    begins = "\r" if terminal else ""
+    print(f"{begins}{done} of {of} launches, about {left:.0f} s left", end="  " if terminal and done != of else "\n",
+          file=sys.stderr, flush=True)
+
+
+def write(path, text):
+    part = pathlib.Path(f"{path}.part")
+    part.write_text(text)
+    part.replace(path)
+
+
+def table(launches, path):
+    part = pathlib.Path(f"{path}.part")
+    with part.open("w", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(["program", "launch", "kernel"] + [f"{what}{who}" for what in ("cycles", "warp_instructions", "l1_load_sectors",
+                                                                                  "dram_read_bytes") for who in ("", "_h100")])
+        for l in sorted(launches, key=lambda l: (l.program, l.number)):
+            out.writerow([l.program, l.number, l.kernel] + [side[what] for what in ("cycles", "warp_instructions", "l1_load_sectors",
+                                                                                  "dram_read_bytes") for side in (l.ours, l.gpu)])
+    part.replace(path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build" / "release" / "bin", help="folder of regatta's tools")
+    parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "validation", help="folder of traces and results")
+    parser.add_argument("--machine", default="h100", help="machine, or a .toml file")
+    parser.add_argument("--only", default="", metavar="PROGRAM,...")
+    parser.add_argument("--most", type=int, default=4_000_000, metavar="N", help="warp instructions of a launch at most")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--page", type=pathlib.Path)
+    parser.add_argument("--picture", type=pathlib.Path)
+    parser.add_argument("--table", type=pathlib.Path)
+    arguments = parser.parse_args()
+    reference = json.loads((HERE / "h100.json").read_text())
+    if arguments.only:
+        unknown = [n for n in arguments.only.split(",") if n not in reference]
+        if unknown:
+            parser.error(f"--only: unknown program '{unknown[0]}'; expected one of {', '.join(reference)}")
+        reference = {n: reference[n] for n in arguments.only.split(",")}
+    programs = arguments.bin.resolve()
+    for tool in ("regatta-annotate", "regatta-sim"):
+        if not (programs / tool).exists():
+            parser.error(f"--bin: no {tool} in {programs}; `make tools` builds it")
+    arguments.work.mkdir(parents=True, exist_ok=True)
+
+    wanted = [(n, gpu) for n, all_of in reference.items() for gpu in all_of if gpu["warp_instructions"] <= arguments.most]
+    wanted.sort(key=lambda w: -w[1]["warp_instructions"])  # the longest first
+    begin = time.monotonic()
+    launches, failed = [], []
+    without = {name: [] for name in MECHANISMS} if arguments.page else {}
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        traces = {n: pool.submit(annotate, programs, n, arguments.work) for n in dict.fromkeys(n for n, _ in wanted)}
+
+        def submit(n, gpu, more, to):
+            return pool.submit(lambda: simulate(programs, traces[n].result(), gpu["launch"], arguments.machine, arguments.work, more)
+                               ), (n, gpu, to)
+
+        runs = dict([submit(n, gpu, (), launches) for n, gpu in wanted] +
+                    [submit(n, gpu, MECHANISMS[name], to) for name, to in without.items() for n, gpu in wanted
+                     if gpu["warp_instructions"] <= SMALL])
+        for done, future in enumerate(concurrent.futures.as_completed(runs), 1):
+            n, gpu, to = runs[future]
+            try:
+                to.append(Launch(n, gpu["launch"], gpu["kernel"], gpu, future.result()))
+            except RuntimeError as error:
+                failed.append(f"{n} {gpu['launch']}: {error}")
+            tell(done, len(runs), begin)
+    for text in failed:
+        print(text, file=sys.stderr)
+    wrong = [l for l in launches if l.ours["mismatches"]]
+    for l in wrong:
+        print(f"{l.program} {l.number}: {l.ours['mismatches']} wrong values", file=sys.stderr)
+    long = [l for l in launches if l.gpu["cycles"] >= SHORTEST]
+    if not long:
+        sys.exit(f"validate.py: no launch of at least {SHORTEST} cycles")
+    print(rows([("all", long), ("instructions within a tenth", [l for l in long if same_program(l)])]))
+    print(farthest(long, 20))
+    if arguments.table:
+        table(launches, arguments.table)
+    if arguments.picture:
+        draw(long, arguments.picture)
+    if arguments.page:
+        small = [l for l in long if l.gpu["warp_instructions"] <= SMALL]
+        errors = {"nothing": Errors.of(small)}
+        errors.update((name, Errors.of([l for l in of if l.gpu["cycles"] >= SHORTEST])) for name, of in without.items())
+        write(arguments.page, page(long, arguments.machine, errors))
+    sys.exit(1 if failed or wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
