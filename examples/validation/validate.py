@@ -22,6 +22,10 @@ from dataclasses import dataclass
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "platform" / "python"))
+
+from regatta.means import rank_correlation  # noqa: E402
+
 KERNELS = ROOT / "traces" / "kernels"
 SMS = 8  # of the partition in which the counters were taken
 SHORTEST = 3000  # cycles: below, the launch itself is most of what was measured
@@ -79,10 +83,18 @@ def annotate(programs, program, work):
     return trace
 
 
-def simulate(programs, trace, number, machine, work, more=()):
-    text = pathlib.Path(machine) if machine.endswith(".toml") else machine
+def knobs(programs, machine):
+    """All values of the machine, those of the files on which it builds too."""
+    done = subprocess.run([programs / "regatta-sim", "--machine", machine, "--dump-config"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"validate.py: --machine {machine}: {done.stderr}")
+    return done.stdout
+
+
+def simulate(programs, trace, number, machine, values, work, more=()):
+    """`values`: of the machine, by which a result is known again."""
     options = ["--sms", SMS, "--launches", number, "--warm", 0, "--warm-code", "--threads", 1, *more]
-    result = work / f"{trace.stem}.{number}.{digest(programs / 'regatta-sim', text, *options)}.json"
+    result = work / f"{trace.stem}.{number}.{digest(programs / 'regatta-sim', values, *options)}.json"
     run([programs / "regatta-sim", trace, "--machine", machine, *options, "--stats"], result)
     document = json.loads(result.read_text())
     sm = [group for name, group in document["stats"].items() if name.startswith("sm") and name.endswith(".pipeline.lsu")]
@@ -94,20 +106,6 @@ def simulate(programs, trace, number, machine, work, more=()):
 
 def percent(share, digits):
     return f"{100 * share:.{digits}f} %"
-
-
-def rank(values):
-    order = sorted(values)
-    first = {}
-    for i, v in enumerate(order):
-        first.setdefault(v, i)
-    return [first[v] + (order.count(v) - 1) / 2 for v in values]
-
-
-def correlation(a, b):
-    mean_a, mean_b = statistics.mean(a), statistics.mean(b)
-    spread = math.sqrt(sum((x - mean_a) ** 2 for x in a) * sum((y - mean_b) ** 2 for y in b))
-    return sum((x - mean_a) * (y - mean_b) for x, y in zip(a, b)) / spread if spread else math.nan
 
 
 @dataclass
@@ -122,10 +120,11 @@ class Errors:
     @staticmethod
     def of(launches):
         ratios = [l.ratio("cycles") for l in launches]
+        cycles = [[side["cycles"] for side in (l.ours, l.gpu)] for l in launches]
         off = [abs(r - 1) for r in ratios]
         return Errors(len(launches), statistics.mean(off), statistics.median(off),
-                      math.exp(statistics.mean(map(math.log, ratios))),
-                      correlation(rank([l.ours["cycles"] for l in launches]), rank([l.gpu["cycles"] for l in launches])),
+                      statistics.geometric_mean(ratios),
+                      rank_correlation(*zip(*cycles)) if len(cycles) > 1 else math.nan,
                       statistics.mean(abs(l.ratio("warp_instructions") - 1) for l in launches))
 
 
@@ -155,7 +154,9 @@ def draw(launches, path):
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
     figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
+    part = pathlib.Path(f"{path}.part")
+    figure.savefig(part, format="svg", metadata={"Date": None})
+    part.replace(path)
 
 
 def rows(groups):
@@ -250,6 +251,7 @@ def main():
         if not (programs / tool).exists():
             parser.error(f"--bin: no {tool} in {programs}; `make tools` builds it")
     arguments.work.mkdir(parents=True, exist_ok=True)
+    values = knobs(programs, arguments.machine)
 
     wanted = [(n, gpu) for n, all_of in reference.items() for gpu in all_of if gpu["warp_instructions"] <= arguments.most]
     wanted.sort(key=lambda w: -w[1]["warp_instructions"])  # the longest first
@@ -260,8 +262,8 @@ def main():
         traces = {n: pool.submit(annotate, programs, n, arguments.work) for n in dict.fromkeys(n for n, _ in wanted)}
 
         def submit(n, gpu, more, to):
-            return pool.submit(lambda: simulate(programs, traces[n].result(), gpu["launch"], arguments.machine, arguments.work, more)
-                               ), (n, gpu, to)
+            return pool.submit(lambda: simulate(programs, traces[n].result(), gpu["launch"], arguments.machine, values, arguments.work,
+                                                more)), (n, gpu, to)
 
         runs = dict([submit(n, gpu, (), launches) for n, gpu in wanted] +
                     [submit(n, gpu, MECHANISMS[name], to) for name, to in without.items() for n, gpu in wanted
@@ -283,6 +285,8 @@ def main():
         sys.exit(f"validate.py: no launch of at least {SHORTEST} cycles")
     print(rows([("all", long), ("instructions within a tenth", [l for l in long if same_program(l)])]))
     print(farthest(long, 20))
+    if failed or wrong:
+        sys.exit(1)  # no page of a part
     if arguments.table:
         table(launches, arguments.table)
     if arguments.picture:
@@ -292,7 +296,6 @@ def main():
         errors = {"nothing": Errors.of(small)}
         errors.update((name, Errors.of([l for l in of if l.gpu["cycles"] >= SHORTEST])) for name, of in without.items())
         write(arguments.page, page(long, arguments.machine, errors))
-    sys.exit(1 if failed or wrong else 0)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,9 @@ spec.loader.exec_module(validate)
 TOOL = '''#!{python}
 import json, pathlib, sys
 here = pathlib.Path(__file__).parent
+if "--dump-config" in sys.argv:
+    print((here / "config").read_text())
+    sys.exit()
 with (here / "calls").open("a") as calls:
     calls.write(pathlib.Path(sys.argv[0]).name + "\\n")
 out = pathlib.Path(sys.argv[-1])
@@ -41,11 +44,6 @@ class ErrorsTest(unittest.TestCase):
         self.assertAlmostEqual(e.geometric, (0.5 * 1.1 * 2.0) ** (1 / 3))
         self.assertAlmostEqual(e.instructions, 0.2 / 3)
 
-    def test_ranks(self):
-        self.assertEqual(validate.rank([30, 10, 20, 10]), [3, 0.5, 2, 0.5])
-        self.assertAlmostEqual(validate.correlation([0, 1, 2], [0, 1, 2]), 1)
-        self.assertAlmostEqual(validate.correlation([0, 1, 2], [2, 1, 0]), -1)
-
     def test_same_program(self):
         self.assertTrue(validate.same_program(launch(1, 1, 1.09)))
         self.assertFalse(validate.same_program(launch(1, 1, 1.11)))
@@ -57,6 +55,7 @@ class RunTest(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.bin = Path(self.folder.name) / "bin"
         self.bin.mkdir()
+        (self.bin / "config").write_text("l1.tags = 1")
 
     def tool(self, name, cycles=6000, wrong=0):
         file = self.bin / name
@@ -85,17 +84,22 @@ class RunTest(unittest.TestCase):
         self.tool("regatta-sim", cycles=7000)
         self.run_it("--only", "hotspot")
         self.assertEqual(self.calls(), launches * ["regatta-sim"])
+        (self.bin / "config").write_text("l1.tags = 2")  # of the machine, or of a file on which it builds
+        self.run_it("--only", "hotspot")
+        self.assertEqual(self.calls(), launches * ["regatta-sim"])
 
     def test_wrong_values_fail(self):
         self.tool("regatta-annotate")
         self.tool("regatta-sim", wrong=3)
-        done = self.run_it("--only", "hotspot")
+        table = Path(self.folder.name) / "t.csv"
+        done = self.run_it("--only", "hotspot", "--table", table)
         self.assertEqual(done.returncode, 1)
+        self.assertFalse(table.exists())
         self.assertIn("hotspot 0: 3 wrong values", done.stderr)
 
     def test_a_tool_that_fails(self):
         self.tool("regatta-annotate")
-        (self.bin / "regatta-sim").write_text("#!/bin/sh\necho broken >&2\nexit 3\n")
+        (self.bin / "regatta-sim").write_text('#!/bin/sh\ncase "$*" in *--dump-config*) exit 0;; esac\necho broken >&2\nexit 3\n')
         (self.bin / "regatta-sim").chmod(0o755)
         done = self.run_it("--only", "hotspot")
         self.assertEqual(done.returncode, 1)

@@ -5,7 +5,6 @@
 #include "recorder.h"
 
 #include <algorithm>
-#include <set>
 
 using namespace regatta;
 using test::Recording;
@@ -14,22 +13,25 @@ using trace::OpClass;
 
 namespace {
 
-/// CTAs of one instruction a warp; the instruction's index is 0.
-Recording run_ctas(const std::string& name, unsigned ctas, unsigned warps, const assembly::MachineConfig& m) {
-  TraceBuilder b;
-  const auto add = b.op(OpClass::int_add, {1}, {1});
-  const auto done = b.exit();
+/// A launch whose warps all execute `steps`.
+void launch(TraceBuilder& b, unsigned ctas, unsigned warps, const std::vector<std::uint32_t>& steps) {
   b.launch(ctas, warps * 32);
   for (unsigned c = 0; c < ctas; ++c) {
     b.begin_cta();
     for (unsigned w = 0; w < warps; ++w) {
       b.begin_warp();
-      b.execute(add);
-      b.execute(done);
+      for (const std::uint32_t i : steps) b.execute(i);
       b.end_warp();
     }
     b.end_cta();
   }
+}
+
+/// CTAs of one instruction a warp; the instruction's index is 0.
+Recording run_ctas(const std::string& name, unsigned ctas, unsigned warps, const assembly::MachineConfig& m) {
+  TraceBuilder b;
+  const auto add = b.op(OpClass::int_add, {1}, {1});
+  launch(b, ctas, warps, {add, b.exit()});
   return test::record(b, name, m);
 }
 
@@ -74,17 +76,7 @@ TEST_CASE("launcher: a barrier waits for warps that have not been launched") {
   TraceBuilder b;
   const auto bar = b.barrier();
   const auto after = b.op(OpClass::int_add, {2}, {3});
-  const auto done = b.exit();
-  b.launch(1, 4 * 32);
-  b.begin_cta();
-  for (unsigned w = 0; w < 4; ++w) {
-    b.begin_warp();
-    b.execute(bar);
-    b.execute(after);
-    b.execute(done);
-    b.end_warp();
-  }
-  b.end_cta();
+  launch(b, 1, 4, {bar, after, b.exit()});
   assembly::MachineConfig m;
   m.sm.warp_launch = 50;
   const Recording r = test::record(b, "late_warps", m);
@@ -98,21 +90,12 @@ TEMPLATE_TEST_CASE_SIG("barrier unit: arrivals are taken barrier_interval cycles
                        1, 4, 16) {
   constexpr unsigned warps = Warps;
   TraceBuilder b;
-  for (unsigned i = 0; i < 8; ++i) b.op(OpClass::sfu, {1}, {1});  // so that all are there, and fetched
+  std::vector<std::uint32_t> steps;
+  for (unsigned i = 0; i < 8; ++i) steps.push_back(b.op(OpClass::sfu, {1}, {1}));  // so that all are there, and fetched
   const auto bar = b.barrier();
   const auto after = b.op(OpClass::int_add, {2}, {3});
-  const auto done = b.exit();
-  b.launch(1, warps * 32);
-  b.begin_cta();
-  for (unsigned w = 0; w < warps; ++w) {
-    b.begin_warp();
-    for (unsigned i = 0; i < 8; ++i) b.execute(i);
-    b.execute(bar);
-    b.execute(after);
-    b.execute(done);
-    b.end_warp();
-  }
-  b.end_cta();
+  steps.insert(steps.end(), {bar, after, b.exit()});
+  launch(b, 1, warps, steps);
   assembly::MachineConfig m;
   m.sm.barrier_latency = 12;
   m.sm.barrier_interval = 40;  // longer than the warps are apart
@@ -137,12 +120,7 @@ TEMPLATE_TEST_CASE_SIG("constant unit: a load by register takes constant_word cy
   b.set_rule([&](std::uint32_t i, unsigned lane, const std::vector<std::uint32_t>&) {
     return i == index ? 4 * (lane % addresses) : i;
   });
-  b.launch(1, 32);
-  b.begin_cta();
-  b.begin_warp();
-  for (const auto i : {index, load, second, direct, done}) b.execute(i);
-  b.end_warp();
-  b.end_cta();
+  launch(b, 1, 1, {index, load, second, direct, done});
   assembly::MachineConfig m;
   const unsigned latency = m.sm.timing[static_cast<unsigned>(OpClass::constant_load)].latency;
   m.sm.constant_word = 3;

@@ -52,7 +52,7 @@ struct L1Config {
   void check() const;
 };
 
-/// One request per cycle and set-associative lines with LRU replacement.
+/// L1Config::tags requests per cycle and set-associative lines with LRU replacement.
 ///
 /// A hit is answered immediately: TLM_COMPLETED, delay = hit latency. A miss or a request that bypasses the L1 is
 /// accepted with TLM_UPDATED / END_REQ (delay one cycle) and answered by BEGIN_RESP. TLM_ACCEPTED means that a resource
