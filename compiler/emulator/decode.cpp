@@ -53,6 +53,8 @@ PlainCompare plain_compare(ir::Compare c, bool floating) {
       return {C::num, false, false};
     case C::nan:
       return {C::num, false, true};
+    case C::slow_division:
+      return {C::slow_division, false, false};
     case C::none:
       break;
   }
@@ -101,6 +103,9 @@ Op Decoder::instruction(const Instruction& i) {
       values(op, i, 0, 1);
       break;
     case Opcode::nop:
+    case Opcode::uldc:
+    case Opcode::bssy:
+    case Opcode::bsync:
       break;
     case Opcode::print:
       op.kind = Kind::print;
@@ -223,8 +228,14 @@ void Decoder::arithmetic(Op& op, const Instruction& i) {
     case Opcode::mad_lo:
     case Opcode::mad_hi:
     case Opcode::fma:
+    case Opcode::fnma:
+    case Opcode::add3:
     case Opcode::sad:
       count = 3;
+      break;
+    case Opcode::lea:
+      count = 3;
+      source[2] = 1;
       break;
     case Opcode::prmt:
     case Opcode::shf:

@@ -45,6 +45,12 @@ struct FusedMultiplyAdd {
     return std::fma(a, b, c);
   }
 };
+struct FusedNegatedMultiplyAdd {
+  template <class T>
+  static T apply(T a, T b, T c) {
+    return std::fma(-a, b, c);
+  }
+};
 struct FusedMultiplyAddHalf {
   // The product of two halves is exact in double; the sum is rounded to odd, so that rounding it to half
   // afterwards is as if the exact sum had been rounded.
@@ -175,6 +181,18 @@ struct BothNumbers {
   template <class T>
   static bool apply(T a, T b) {
     return a == a && b == b;
+  }
+};
+
+/// Whether a zero, an infinity, a NaN or a subnormal number takes part in a division, or may do so in its refinement:
+/// the product of quotient and divisor has 48 bits, all of which must count.
+struct SlowDivision {
+  static bool apply(float a, float b) {
+    const int exponent_a = static_cast<int>((cast_bits<u32>(a) >> 23) & 0xffu);
+    const int exponent_b = static_cast<int>((cast_bits<u32>(b) >> 23) & 0xffu);
+    const int quotient = exponent_a - exponent_b;
+    return exponent_a < 27 || exponent_a == 255 || exponent_b < 1 || exponent_b > 252 || quotient < -124 ||
+           quotient > 125;
   }
 };
 
@@ -357,6 +375,9 @@ LaneFunction select_float(const LaneKey& k, unsigned lanes) {
       return is_half(k.type) ? nullptr : pick_float2<Divide>(k, lanes);
     case ir::Opcode::fma:
       return pick_fma(k, lanes);
+    case ir::Opcode::fnma:
+      if (k.type != ir::Type::f32 || k.saturate) return nullptr;
+      return pick3<Modified<FusedNegatedMultiplyAdd, false, false>, float, float, float, float>(lanes);
     case ir::Opcode::min:
       return k.nan ? pick_float2<MinimumOrNan>(k, lanes) : pick_float2<Minimum>(k, lanes);
     case ir::Opcode::max:
@@ -398,6 +419,8 @@ LaneFunction select_float(const LaneKey& k, unsigned lanes) {
           return pick_float_compare<LessEqual>(k, lanes);
         case ir::Compare::num:
           return pick_float_compare<BothNumbers>(k, lanes);
+        case ir::Compare::slow_division:
+          return k.type == ir::Type::f32 ? pick_compare<SlowDivision, float>(lanes) : nullptr;
         default:
           return nullptr;
       }

@@ -91,6 +91,18 @@ struct MultiplyWide {
     return static_cast<R>(static_cast<R>(a) * static_cast<R>(b));
   }
 };
+struct Add3 {
+  template <class T>
+  static T apply(T a, T b, T c) {
+    return static_cast<T>(a + b + c);
+  }
+};
+struct ShiftAdd {
+  template <class T>
+  static T apply(T a, T b, u32 shift) {
+    return static_cast<T>((a << (shift & 31u)) + b);
+  }
+};
 struct MadLow {
   template <class T>
   static T apply(T a, T b, T c) {
@@ -401,6 +413,10 @@ LaneFunction select_integer(const LaneKey& k, unsigned lanes) {
       return pick_any<MultiplyHigh>(k.type, lanes);
     case ir::Opcode::mul_wide:
       return pick_wide<MultiplyWide>(k.type, lanes, false);
+    case ir::Opcode::add3:
+      return pick_any3<Add3>(plain, lanes);
+    case ir::Opcode::lea:
+      return ir::size_of(k.type) == 4 ? pick3<ShiftAdd, u32, u32, u32, u32>(lanes) : nullptr;
     case ir::Opcode::mad_lo:
       return pick_any3<MadLow>(plain, lanes);
     case ir::Opcode::mad_hi:

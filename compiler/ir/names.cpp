@@ -24,10 +24,11 @@ constexpr const char* opcode_names[] = {
     "and",  "or",   "xor",   "not",    "shl",        "shr",  "setp", "selp", "set",    "cvt",      "ld",   "st",
     "atom", "red",  "rcp",   "sqrt",   "rsqrt",      "ex2",  "lg2",  "sin",  "cos",    "tanh",     "popc", "clz",
     "brev", "bfe",  "bfi",   "bfind",  "fns",        "prmt", "shf",  "sad",  "lop3",   "dp4a",     "dp2a", "dp2a",
-    "shfl", "vote", "match", "redux",  "activemask", "bra",  "exit", "bar",  "membar", "bar.warp", "trap", "print"};
-static_assert(sizeof(opcode_names) / sizeof(opcode_names[0]) == static_cast<std::size_t>(Opcode::print) + 1);
+    "shfl", "vote", "match", "redux",  "activemask", "bra",  "exit", "bar",  "membar", "bar.warp", "trap", "print",
+    "fnma", "add3", "lea",   "uldc",   "bssy",       "bsync"};
+static_assert(sizeof(opcode_names) / sizeof(opcode_names[0]) == static_cast<std::size_t>(Opcode::bsync) + 1);
 
-static_assert(trace::special_register_count == static_cast<std::size_t>(Special::envreg) + 1);
+static_assert(trace::special_register_count == static_cast<std::size_t>(Special::memory_descriptor) + 1);
 
 }  // namespace
 

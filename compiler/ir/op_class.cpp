@@ -44,6 +44,8 @@ trace::OpClass op_class(const Instruction& i) {
       return move(i.type);
     case Opcode::add:
     case Opcode::sub:
+    case Opcode::add3:
+    case Opcode::lea:
     case Opcode::add_cc:
     case Opcode::addc:
     case Opcode::sub_cc:
@@ -76,6 +78,7 @@ trace::OpClass op_class(const Instruction& i) {
     case Opcode::mul:
       return i.type == Type::f64 ? OpClass::fp64_mul : OpClass::fp32_mul;
     case Opcode::fma:
+    case Opcode::fnma:
       return i.type == Type::f64 ? OpClass::fp64_mad : OpClass::fp32_mad;
     case Opcode::div:
     case Opcode::rem:
@@ -87,6 +90,8 @@ trace::OpClass op_class(const Instruction& i) {
       return OpClass::convert;
     case Opcode::ld:
       return memory(i, OpClass::load);
+    case Opcode::uldc:
+      return OpClass::constant_load;
     case Opcode::st:
       return OpClass::store;
     case Opcode::atom:
@@ -128,6 +133,8 @@ trace::OpClass op_class(const Instruction& i) {
       return OpClass::barrier;
     case Opcode::membar:
       return OpClass::fence;
+    case Opcode::bssy:
+    case Opcode::bsync:
     case Opcode::warp_sync:
     case Opcode::trap:
     case Opcode::print:

@@ -15,8 +15,9 @@ const char* rounding_text(Rounding r) {
 }
 
 const char* compare_text(Compare c) {
-  static constexpr const char* names[] = {"",    ".eq",  ".ne",  ".lt",  ".le",  ".gt",  ".ge",  ".lo",  ".ls", ".hi",
-                                          ".hs", ".equ", ".neu", ".ltu", ".leu", ".gtu", ".geu", ".num", ".nan"};
+  static constexpr const char* names[] = {"",     ".eq",  ".ne",  ".lt",  ".le",  ".gt",           ".ge",
+                                          ".lo",  ".ls",  ".hi",  ".hs",  ".equ", ".neu",          ".ltu",
+                                          ".leu", ".gtu", ".geu", ".num", ".nan", ".slow_division"};
   return names[static_cast<std::size_t>(c)];
 }
 

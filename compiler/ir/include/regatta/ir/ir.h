@@ -120,6 +120,13 @@ enum class Opcode : std::uint8_t {
   warp_sync,  ///< bar.warp.sync: source {membermask}; lanes meet anyway, but it orders their memory accesses
   trap,
   print,  ///< vprintf
+  // Of machine code alone: no PTX lowers to them before a target's instructions are selected.
+  fnma,  ///< floating point: source 2 minus the product of 0 and 1, rounded once
+  add3,  ///< the sum of three integers
+  lea,   ///< (source 0 << source 2) + source 1
+  uldc,  ///< loads a uniform register with a constant (source 0), which stays an operand of those who read it
+  bssy,  ///< lanes that part at the next branch meet at the next bsync
+  bsync,
 };
 const char* to_string(Opcode op);
 
@@ -143,7 +150,8 @@ enum class Compare : std::uint8_t {
   gtu,
   geu,
   num,
-  nan
+  nan,
+  slow_division  ///< f32: the quotient cannot be had by refining a reciprocal (passes/target/sequences.h)
 };
 enum class BoolOp : std::uint8_t { none, and_, or_, xor_ };
 enum class AtomicOp : std::uint8_t { none, add, min, max, and_, or_, xor_, exch, cas, inc, dec };
@@ -190,7 +198,10 @@ enum class Special : std::uint8_t {
   globaltimer_hi,
   dynamic_shared_size,
   total_shared_size,
-  envreg  ///< %envreg0 to %envreg31, which a driver fills: all read 0
+  envreg,  ///< %envreg0 to %envreg31, which a driver fills: all read 0
+  // Of machine code alone: words of the constant bank below the parameters, which the emulator has no use for (read 0).
+  stack_pointer,
+  memory_descriptor
 };
 const char* to_string(Special s);  ///< "%tid.x"
 
@@ -332,6 +343,7 @@ struct Block {
   std::vector<std::uint32_t> successors;  ///< filled by build_edges(): taken target first, then fall-through
   std::vector<std::uint32_t> predecessors;
   std::string label;
+  bool keeps_loop = false;  ///< the loop that it is the header of is not to be unrolled
 };
 
 struct SharedVariable {

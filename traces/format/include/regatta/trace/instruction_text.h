@@ -12,13 +12,23 @@
 namespace regatta::trace {
 
 /// Special registers by the number that Operand::Kind::special has.
-inline constexpr const char* special_register_names[] = {
-    "%tid.x",           "%tid.y",       "%tid.z",       "%ntid.x",         "%ntid.y",         "%ntid.z",
-    "%ctaid.x",         "%ctaid.y",     "%ctaid.z",     "%nctaid.x",       "%nctaid.y",       "%nctaid.z",
-    "%laneid",          "%warpid",      "%nwarpid",     "%smid",           "%nsmid",          "%gridid",
-    "%lanemask_eq",     "%lanemask_le", "%lanemask_lt", "%lanemask_ge",    "%lanemask_gt",    "%clock",
-    "%clock_hi",        "%clock64",     "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%dynamic_smem_size",
-    "%total_smem_size", "%envreg0"};
+inline constexpr const char* special_register_names[] = {"%tid.x",           "%tid.y",
+                                                         "%tid.z",           "%ntid.x",
+                                                         "%ntid.y",          "%ntid.z",
+                                                         "%ctaid.x",         "%ctaid.y",
+                                                         "%ctaid.z",         "%nctaid.x",
+                                                         "%nctaid.y",        "%nctaid.z",
+                                                         "%laneid",          "%warpid",
+                                                         "%nwarpid",         "%smid",
+                                                         "%nsmid",           "%gridid",
+                                                         "%lanemask_eq",     "%lanemask_le",
+                                                         "%lanemask_lt",     "%lanemask_ge",
+                                                         "%lanemask_gt",     "%clock",
+                                                         "%clock_hi",        "%clock64",
+                                                         "%globaltimer",     "%globaltimer_lo",
+                                                         "%globaltimer_hi",  "%dynamic_smem_size",
+                                                         "%total_smem_size", "%envreg0",
+                                                         "%stack_pointer",   "%memory_descriptor"};
 inline constexpr std::size_t special_register_count =
     sizeof(special_register_names) / sizeof(special_register_names[0]);
 
