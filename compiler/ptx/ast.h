@@ -103,7 +103,8 @@ struct SourcePlace {
 };
 
 struct Statement {
-  enum class Kind : std::uint8_t { instruction, label, registers, variable, open, close };
+  /// nounroll: the loop that begins here is not to be unrolled.
+  enum class Kind : std::uint8_t { instruction, label, registers, variable, open, close, nounroll };
   Kind kind = Kind::instruction;
   Position at;
 

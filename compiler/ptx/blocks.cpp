@@ -241,6 +241,8 @@ void make_blocks(Draft&& draft, ir::Function& f) {
     last.target = block_of[label.position];
     if (f.blocks[last.target].label.empty()) f.blocks[last.target].label = label.name;
   }
+  for (const Draft::Label& label : draft.labels)
+    if (label.keeps_loop) f.blocks[block_of[label.position]].keeps_loop = true;
   drop_blocks(f);
   while (simplify(f)) drop_blocks(f);
   compact_registers(f);

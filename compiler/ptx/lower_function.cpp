@@ -91,6 +91,9 @@ void FunctionLowering::statements(const Function& f) {
         draft_.labels[scopes_.back().labels.at(s.mnemonic)].position =
             static_cast<std::uint32_t>(draft_.instructions.size());
         break;
+      case Statement::Kind::nounroll:
+        draft_.labels.push_back({"", static_cast<std::uint32_t>(draft_.instructions.size()), true});
+        break;
       case Statement::Kind::registers:
         for (const RegisterDeclaration& d : s.registers) declare_registers(d);
         break;

@@ -29,6 +29,7 @@ struct Draft {
   struct Label {
     std::string name;
     std::uint32_t position = unplaced;
+    bool keeps_loop = false;  ///< ir::Block::keeps_loop
   };
   std::vector<ir::Instruction> instructions;
   std::vector<Label> labels;

@@ -46,8 +46,12 @@ void Parser::statement(Function& f, unsigned& depth) {
       return;
     }
     if (t.is(".pragma") || t.is(".branchtargets") || t.is(".calltargets") || t.is(".callprototype")) {
+      const bool is_nounroll = t.is(".pragma") && peek(1).text == "\"nounroll\"";
       take();
       skip_statement();
+      if (!is_nounroll) return;
+      s.kind = Statement::Kind::nounroll;
+      f.body.push_back(std::move(s));
       return;
     }
     if (t.is(".reg")) {

@@ -117,8 +117,8 @@ std::string supported_ptx() {
       "budget.\n\n"
       "`.reqntid` is the only block that can be launched. `.maxntid` bounds the product of a launch's block. "
       "`.maxclusterrank` has no\neffect, since every cluster is one CTA; `.reqnctapercluster` of several CTAs, and "
-      "`.explicitcluster` and `.blocksareclusters`\nwithout `.reqnctapercluster`, are rejected. `.pragma` and "
-      "`.noreturn` have no effect.\n";
+      "`.explicitcluster` and `.blocksareclusters`\nwithout `.reqnctapercluster`, are rejected. `.pragma` has "
+      "no effect but `.pragma \"nounroll\"`, which\n`--target` respects; `.noreturn` has none.\n";
   page += "\n## Rejected by name\n\n| kind | instructions |\n| --- | --- |\n";
   for (const RefusedFamily& f : refused_families())
     page += "| " + std::string(f.what) + " | " + list(words(f.mnemonics)) + " |\n";
