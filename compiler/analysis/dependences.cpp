@@ -46,8 +46,9 @@ bool orders_everything(const ir::Instruction& i) {
   });
 }
 
-Dependences::Dependences(const ir::Function& f)
+Dependences::Dependences(const ir::Function& f, bool read_only_passes)
     : function_(&f),
+      read_only_passes_(read_only_passes),
       variables_(f),
       carry_(static_cast<std::uint32_t>(variables_.count())),
       last_(variables_.count() + 1) {}
@@ -135,7 +136,7 @@ void Dependences::memory(const ir::Instruction& i, std::size_t n) {
     memory_order_point(n);
     return;
   }
-  if (!touches_memory(i)) return;
+  if (!touches_memory(i) || (read_only_passes_ && i.op == Opcode::ld && i.mod.cache == ".nc")) return;
   const Access a = access_of(i, n);
   if (is_read_only(a.space)) return;
   if (accesses_.size() == most_open_accesses) {

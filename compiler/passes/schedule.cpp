@@ -20,7 +20,7 @@ constexpr int limit_cuts[] = {0, 2, 5, 10};
 class Scheduler {
  public:
   Scheduler(ir::Function& f, const ScheduleOptions& options)
-      : f_(f), options_(options), cfg_(f), liveness_(f, cfg_), dependences_(f) {}
+      : f_(f), options_(options), cfg_(f), liveness_(f, cfg_), dependences_(f, options.read_only_passes) {}
 
   ScheduleResult run() {
     find_bound();
@@ -75,18 +75,27 @@ class Scheduler {
           best = std::move(order);
       };
       consider(std::move(tightest_[b]));
-      for (int cut : limit_cuts) {
-        Pressure limit = bound_;
-        limit.general -= cut;
-        Order order = m.latency_first(limit);
-        const bool fits = within(order.peak, bound_);
-        consider(std::move(order));
-        if (fits) break;
-      }
+      consider_latency_first(m, consider);
     }
     result_.pressure_after = std::max(result_.pressure_after, static_cast<unsigned>(best.peak.general));
     result_.cycles_after += best.cycles;
     apply(b, best.sequence);
+  }
+
+  template <class Consider>
+  void consider_latency_first(const BlockModel& m, Consider&& consider) const {
+    const int most = options_.spares_predicates ? 4 : 0;
+    for (int predicates = 0; predicates <= most; predicates += 2)
+      for (int cut : limit_cuts) {
+        Pressure limit = bound_;
+        limit.general -= cut;
+        limit.predicates -= predicates;
+        Order order = m.latency_first(limit);
+        const bool fits = within(order.peak, bound_), is_of_registers = order.peak.general > bound_.general;
+        consider(std::move(order));
+        if (fits) return;
+        if (most != 0 && !is_of_registers) break;  // fewer registers would not help
+      }
   }
 
   void apply(std::uint32_t b, const std::vector<std::uint32_t>& sequence) {

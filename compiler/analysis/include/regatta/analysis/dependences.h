@@ -36,7 +36,10 @@ struct Dependence {
 /// The edges suffice, transitively; not every dependent pair has one.
 class Dependences {
  public:
-  explicit Dependences(const ir::Function& f);
+  /// With `read_only_passes`, loads through the read-only path (.nc) are of memory that nothing writes meanwhile, as
+  /// PTX demands of programs; without, they are loads like others, so that a program that breaks the rule stays as it
+  /// is.
+  explicit Dependences(const ir::Function& f, bool read_only_passes = false);
 
   void build(std::uint32_t block);
   std::size_t size() const { return later_.size(); }
@@ -71,6 +74,7 @@ class Dependences {
   static bool may_meet(const Access& a, const Access& b);
 
   const ir::Function* function_;
+  bool read_only_passes_;
   Variables variables_;
   std::uint32_t carry_;  ///< the variable that stands for the carry flag
   std::vector<std::vector<Dependence>> later_;

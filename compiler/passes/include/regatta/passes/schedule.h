@@ -22,6 +22,11 @@ struct ScheduleOptions {
   double slack_share = 0.06;
   /// Registers that loads may take in any case, since they cost no occupancy: 65,536 registers for 2,048 threads.
   unsigned free_registers = 32;
+  /// Where too many predicates are live at once, to try orders that have fewer of them as well as the one with the
+  /// fewest registers.
+  bool spares_predicates = false;
+  /// analysis::Dependences: loads through the read-only path move past stores.
+  bool read_only_passes = false;
 };
 
 struct ScheduleResult {
