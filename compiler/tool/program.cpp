@@ -80,6 +80,7 @@ CompileOptions compile_options(const AnnotateOptions& options) {
   o.least_registers = options.min_registers;
   o.shared_values = options.shared_values;
   o.allocation.schedule = options.schedule;
+  o.allocation.target = &passes::Target::named(options.target);
   o.allocation.narrow = options.addresses == 32;
   o.passes = options.passes;
   o.pass_options = options.pass_options;

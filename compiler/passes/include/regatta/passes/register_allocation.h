@@ -5,6 +5,7 @@
 #pragma once
 
 #include <regatta/ir/ir.h>
+#include <regatta/passes/target.h>
 
 #include <cstdint>
 #include <vector>
@@ -19,6 +20,8 @@ struct AllocationOptions {
   bool narrow = false;       ///< run passes::narrow_addresses(); memory must lie below 4 GB
   bool schedule = true;      ///< run passes::schedule() before colouring (schedule.h)
   bool keep_before = false;  ///< fill `before` and `origin` of AllocationResult
+  /// What the machine code is for: branches, loops and operations are made as it has them.
+  const Target* target = &Target::generic();
 };
 
 struct AllocationResult {

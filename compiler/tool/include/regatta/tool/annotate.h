@@ -43,7 +43,8 @@ struct AnnotateOptions {
   /// 32: 64-bit addresses are narrowed (passes/narrow_addresses.h), after a run with wide ones that finds addresses out
   /// of bounds.
   unsigned addresses = 64;
-  bool schedule = true;  ///< reorder instructions within blocks before allocation
+  std::string target = "generic";  ///< passes::Target::names()
+  bool schedule = true;            ///< reorder instructions within blocks before allocation
   /// The annotation passes, their options, and the formats by which the trace's writer checks their sections.
   passes::PassRegistry passes = passes::PassRegistry::with_builtin();
   passes::PassOptionValues pass_options;

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/passes/cleanup.h>
+#include <regatta/passes/target.h>
+
+#include <regatta/base/suggestion.h>
+#include <regatta/trace/types.h>
+
+#include "if_conversion.h"
+#include "parameters.h"
+#include "redundancy.h"
+#include "sequences.h"
+#include "three_inputs.h"
+#include "unroll.h"
+
+namespace regatta::passes {
+
+namespace {
+
+using trace::OpClass;
+
+/// NVIDIA's Hopper. Latencies as measured on an H100 (dependent chains of one warp), properties as its assembler's code
+/// for the kernels of traces/kernels has them.
+Target hopper() {
+  Target t;
+  t.name = "sm_90";
+  t.schedule_slack = 0.25;
+  t.predicated = 8;
+  t.unrolled = 136;
+  t.sequences = true;
+  t.read_only_passes = true;
+  t.loads_parameters = true;
+  t.three_inputs = true;
+  t.halves = true;
+  const auto latency = [&](std::initializer_list<OpClass> classes, unsigned cycles) {
+    for (const OpClass c : classes) t.latency.op_class[static_cast<std::size_t>(c)] = cycles;
+  };
+  latency({OpClass::int_add, OpClass::int_max, OpClass::int_mul, OpClass::int_mad, OpClass::convert, OpClass::fp32_add,
+           OpClass::fp32_max, OpClass::fp32_mul, OpClass::fp32_mad},
+          4);
+  latency({OpClass::int64}, 8);
+  latency({OpClass::fp64_add, OpClass::fp64_max, OpClass::fp64_mul, OpClass::fp64_mad}, 8);
+  latency({OpClass::sfu}, 17);
+  latency({OpClass::shuffle, OpClass::constant_load}, 24);
+  latency({OpClass::int_div}, 68);
+  latency({OpClass::fp32_div}, 60);
+  t.latency.shared = 23;
+  t.latency.global = 270;
+  return t;
+}
+
+const std::vector<Target>& targets() {
+  static const std::vector<Target> all{Target{}, hopper()};
+  return all;
+}
+
+}  // namespace
+
+const Target& Target::generic() { return targets().front(); }
+
+const Target& Target::named(const std::string& name) {
+  for (const Target& t : targets())
+    if (t.name == name) return t;
+  std::string known;
+  for (const std::string& n : names()) known += (known.empty() ? "" : " or ") + n;
+  throw trace::InputError("error: --target '" + name + "', expected " + known + base::suggestion(name, names()));
+}
+
+std::vector<std::string> Target::names() {
+  std::vector<std::string> all;
+  for (const Target& t : targets()) all.push_back(t.name);
+  return all;
+}
+
+TargetResult shape_control_flow(ir::Function& f, const Target& target) {
+  TargetResult result;
+  if (target.predicated != 0) result.predicated = convert_branches(f, target.predicated);
+  if (target.unrolled != 0) {
+    join_blocks(f);
+    result.unrolled = unroll_loops(f, {target.unrolled, target.copies});
+  }
+  return result;
+}
+
+TargetResult select_instructions(ir::Function& f, const Target& target) {
+  TargetResult result;
+  if (target.three_inputs) {
+    result.merged = join_operations(f);
+    cleanup(f);
+  }
+  if (target.sequences) result.expanded = expand_operations(f);
+  if (result.expanded > 0) {
+    share_values(f);
+    hoist_invariants(f);
+    cleanup(f);
+  }
+  if (target.loads_parameters) result.loads = load_parameters(f);
+  return result;
+}
+
+}  // namespace regatta::passes
