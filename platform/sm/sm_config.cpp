@@ -163,6 +163,8 @@ void SmConfig::declare(support::OptionSet& o, const Policies& policies) {
     o.add("initiation." + name, timing[c].initiation, "cycles",
           "cycles between two instructions of class " + name + "; at least its passes", 1, UINT16_MAX);
   }
+  o.add("latency.predicate", predicate_latency, "cycles",
+        "least latency of a result in a predicate; 0: as of the class of the instruction", 0, UINT16_MAX);
   o.add("latency.constant_word", constant_latency, "cycles",
         "with initiation.constant_word: result latency of a constant load by register of one address; 0: as of the "
         "others, latency.constant_load",
@@ -322,6 +324,9 @@ protocol::InstructionTraits traits_of(const trace::StaticInstruction& s, std::ui
   constexpr auto carry = static_cast<std::uint8_t>(1u << trace::max_predicates);
   if (s.reads_carry || s.writes_carry) accessed.predicates |= carry;
   if (s.writes_carry) t.written_predicates |= carry;
+  if (s.destination_predicate_count != 0) {
+    t.latency = std::max(t.latency, static_cast<std::uint16_t>(config.predicate_latency));
+  }
   t.accessed = accessed.general;
   t.accessed_predicates = accessed.predicates;
   t.is_control = s.op_class == OpClass::branch || s.op_class == OpClass::exit;

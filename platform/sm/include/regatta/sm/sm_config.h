@@ -71,8 +71,9 @@ struct SmConfig {
   unsigned sfu_lanes = 32;
   unsigned dp_lanes = 32;
   std::array<ClassTiming, trace::op_class_count> timing = default_timing();
-  unsigned constant_latency = 0;  ///< cycles of the constant unit's first address; 0: as of other constant loads
-  unsigned constant_word = 0;     ///< cycles of the SM's constant unit for each different address; 0: there is no unit
+  unsigned predicate_latency = 0;  ///< least latency of a result in a predicate
+  unsigned constant_latency = 0;   ///< cycles of the constant unit's first address; 0: as of other constant loads
+  unsigned constant_word = 0;      ///< cycles of the SM's constant unit for each different address; 0: there is no unit
 
   // Load-store unit.
   unsigned lsu_queue = 8;   ///< memory instructions waiting for address generation
