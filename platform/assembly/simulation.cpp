@@ -117,6 +117,7 @@ void Simulation::Impl::elaborate() {
   machine.memory.clock_mhz = machine.clock_mhz;
   machine.sm.line_bytes = machine.l1.line_bytes;
   machine.sm.l1_tags = machine.l1.tags;
+  machine.sm.store_masks = machine.memory.interconnect.mask_flits != 0;
   machine.register_file.sub_cores = machine.sm.sub_cores;
   machine.sm.lane_gating = machine.energy.lane_gating;
 #ifdef NDEBUG

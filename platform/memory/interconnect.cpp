@@ -190,12 +190,17 @@ Interconnect::Interconnect(const sc_core::sc_module_name& name, const MemorySyst
       apart_(!sm_clocks.empty() && sm_clocks.front() != &clock),
       all_sectors_(line_sectors(config.l2.line_bytes)),
       requests_(sms, 1, config.l2.partitions, config.interconnect.partition_flits, config.interconnect),
-      responses_(config.l2.partitions, config.interconnect.partition_flits, sms, 1, config.interconnect),
+      responses_(config.l2.partitions, config.interconnect.partition_flits, sms, config.interconnect.response_flits,
+                 config.interconnect),
       held_requests_(sms),
       held_responses_(config.l2.partitions),
       waiting_requests_(config.l2.partitions),
       waiting_responses_(sms) {
-  for (unsigned sectors = 0; sectors < flits_.size(); ++sectors) flits_[sectors] = config.packet_flits(sectors);
+  for (unsigned sectors = 0; sectors < flits_.size(); ++sectors) {
+    flits_[sectors] = config.packet_flits(sectors);
+    store_flits_[0][sectors] = config.store_flits(sectors, false);
+    store_flits_[1][sectors] = config.store_flits(sectors, true);
+  }
   for (unsigned i = 0; i < sms; ++i) {
     support::ClockDomain& sm_clock = sm_clocks.empty() ? clock : *sm_clocks[i];
     sm_ports_.push_back(std::make_unique<SmPort>(*this, i, config.l2.line_bytes, sm_clock));
@@ -211,8 +216,8 @@ void Interconnect::push_request(unsigned port, Payload& payload, const protocol:
                                 std::uint64_t now, std::uint64_t at) {
   const unsigned sectors = request_has_data(access.access) ? count_sectors(access.sectors & all_sectors_) : 0;
   request_bytes_ += sectors * protocol::sector_bytes;
-  requests_.push(port, {&payload, at, map_.partition(payload.get_address()), flits_[sectors]}, now,
-                 [&](unsigned o, Payload& p, std::uint64_t arrival) { request_left(o, p, now, arrival); });
+  requests_.push(port, {&payload, at, map_.partition(payload.get_address()), store_flits_[access.partial ? 1 : 0][sectors]},
+                 now, [&](unsigned o, Payload& p, std::uint64_t arrival) { request_left(o, p, now, arrival); });
 }
 
 void Interconnect::push_response(unsigned port, Payload& payload, std::uint64_t now, std::uint64_t at) {

@@ -42,7 +42,8 @@ void check_class(const std::string& name, const std::string& loads, const std::s
 // Cycles of a load that hits the L2 outside the partition: one in the L1's miss queue, one per hop (L1 to
 // interconnect, interconnect to L2, L2 to interconnect, interconnect to L1, L1 to SM), and the crossings.
 std::int64_t cycles_outside_l2(const MemorySystemConfig& c) {
-  return 6 + 2 * std::int64_t{c.interconnect.latency} + (c.packet_flits(0) - 1) + (c.packet_flits(1) - 1);
+  return 6 + 2 * std::int64_t{c.interconnect.latency} + (c.packet_flits(0) - 1) +
+         ((c.packet_flits(1) + c.interconnect.response_flits - 1) / c.interconnect.response_flits - 1);
 }
 // Cycles of a miss from the partition's taking of the request to its answer, without those of the DRAM channel: queue
 // and hop to DRAM, hop back, fill.
@@ -105,7 +106,9 @@ void L1Config::check() const {
 
 void MemorySystemConfig::declare(support::OptionSet& o) {
   o.add("interconnect.flit_bytes", interconnect.flit_bytes, "bytes",
-        "width of an SM's port: bytes per cycle and direction", 1, 4096);
+        "width of an SM's port for requests: bytes per cycle", 1, 4096);
+  o.add("interconnect.response_flits", interconnect.response_flits, "flits",
+        "width of an SM's port for answers: flits per cycle", 1, 64);
   o.add("interconnect.partition_flits", interconnect.partition_flits, "flits",
         "width of a partition's port: flits per cycle and direction", 1, 1024);
   o.add("interconnect.header_flits", interconnect.header_flits, "flits", "header flits of a packet, before its data", 1,
@@ -113,6 +116,10 @@ void MemorySystemConfig::declare(support::OptionSet& o) {
   o.add("interconnect.header_bytes", interconnect.header_bytes, "bytes",
         "header of a packet, in one flit with the first of its data; 0: interconnect.header_flits flits without data",
         0, 1024);
+  o.add("interconnect.mask_flits", interconnect.mask_flits, "flits",
+        "byte mask behind the data of a store from the SM's load-store unit that does not write its sectors whole; the "
+        "headers of stores then have wires of their own. 0: stores have headers like other packets, and no masks",
+        0, 64);
   o.add("interconnect.latency", interconnect.latency, "cycles", "latency of a one-flit packet", 1, 100000);
   o.add("interconnect.queue", interconnect.queue, "packets", "packets that a port holds before it exerts back-pressure",
         1, 1u << 16);
@@ -148,6 +155,7 @@ void MemorySystemConfig::declare(support::OptionSet& o) {
 void MemorySystemConfig::check() const {
   check_line("l2.line_bytes", l2.line_bytes);
   check_positive("interconnect.flit_bytes", interconnect.flit_bytes);
+  check_positive("interconnect.response_flits", interconnect.response_flits);
   check_positive("interconnect.partition_flits", interconnect.partition_flits);
   check_positive("interconnect.header_flits", interconnect.header_flits);
   if (interconnect.header_bytes != 0 && interconnect.header_flits != 1) {
@@ -222,6 +230,12 @@ unsigned MemorySystemConfig::packet_flits(unsigned sectors) const {
   const unsigned data = sectors * protocol::sector_bytes;
   return interconnect.header_bytes != 0 ? flits(interconnect.header_bytes + data)
                                         : interconnect.header_flits + flits(data);
+}
+
+unsigned MemorySystemConfig::store_flits(unsigned sectors, bool partial) const {
+  if (interconnect.mask_flits == 0 || sectors == 0) return packet_flits(sectors);
+  const unsigned data = sectors * protocol::sector_bytes;
+  return (data + interconnect.flit_bytes - 1) / interconnect.flit_bytes + (partial ? interconnect.mask_flits : 0);
 }
 
 std::size_t MemorySystemConfig::partition_sets() const {

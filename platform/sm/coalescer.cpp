@@ -77,6 +77,23 @@ void address_passes(const std::uint64_t* address, trace::LaneMask active, unsign
   }
 }
 
+bool leaves_bytes(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned line_bytes,
+                  const LineList::Line& line) {
+  std::array<std::uint64_t, 4> written{};  // a bit per byte of the line
+  for (trace::LaneMask m = active; m != 0; m &= m - 1) {
+    const std::uint64_t first = address[__builtin_ctzll(m)] - line.address;
+    for (std::uint64_t byte = first; byte != first + bytes; ++byte) {
+      if (byte < line_bytes) written[byte / 64] |= std::uint64_t{1} << (byte % 64);
+    }
+  }
+  for (unsigned s = 0; s < line_bytes / protocol::sector_bytes; ++s) {
+    if ((line.sectors >> s & 1) == 0) continue;
+    constexpr std::uint64_t whole = 0xffffffffu;
+    if ((written[s / 2] >> (s % 2 * 32) & whole) != whole) return true;
+  }
+  return false;
+}
+
 namespace {
 
 /// Passes for the lanes that are served together: the largest number of different words (atomics: lanes) in one bank.

@@ -36,6 +36,10 @@ void coalesce_affine(const std::uint64_t* address, trace::LaneMask active, unsig
 void address_passes(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned line_bytes,
                     unsigned lanes, LineList& lines);
 
+/// Whether the accesses leave bytes of the line's sectors out.
+bool leaves_bytes(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned line_bytes,
+                  const LineList::Line& line);
+
 /// Cycles that a shared-memory access occupies the banks: an access of more than 4 bytes a lane goes in
 /// groups of lanes that move at most one word per bank; within a group, lanes that want different words of one
 /// bank take turns, lanes that want the same word share it (`atomic`: they take turns too).

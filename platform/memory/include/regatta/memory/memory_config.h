@@ -16,10 +16,12 @@ namespace regatta::memory {
 
 /// The crossbar between the SMs and the L2 partitions; the same for both directions.
 struct InterconnectConfig {
-  unsigned flit_bytes = 32;      ///< bytes per cycle of an SM's port, per direction
+  unsigned flit_bytes = 32;      ///< bytes per cycle of an SM's port for requests
+  unsigned response_flits = 1;   ///< flits per cycle of an SM's port for answers
   unsigned partition_flits = 4;  ///< flits per cycle of a partition's port, per direction
   unsigned header_flits = 1;     ///< header of a packet; a read request is only the header
   unsigned header_bytes = 0;     ///< header that shares a flit with the first data; 0: header_flits flits of its own
+  unsigned mask_flits = 0;       ///< byte mask of a store that leaves bytes of its sectors out; 0: has none
   unsigned latency = 24;         ///< cycles of a one-flit packet from port to port
   unsigned queue = 8;            ///< packets a port holds before it exerts back-pressure
 };
@@ -61,6 +63,7 @@ struct MemorySystemConfig {
 
   // Derived quantities.
   unsigned packet_flits(unsigned sectors) const;
+  unsigned store_flits(unsigned sectors, bool partial) const;
   /// The SMs whose part of L2 and DRAM there is.
   unsigned served_sms() const { return extent == "whole" ? machine_sms : simulated_sms; }
   /// Sets of one partition after scaling; at least one.

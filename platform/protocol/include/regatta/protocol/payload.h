@@ -94,6 +94,7 @@ class MemoryAccess : public tlm::tlm_extension<MemoryAccess> {
   std::uint8_t port = 0;                  ///< private to an arbiter: the port of the request
   std::uint16_t sm = 0;
   std::uint8_t sectors = 0xf;                 ///< requested 32-byte sectors of the line, bit 0 first
+  bool partial = false;                       ///< stores: some of the sectors is not written whole
   DynamicInstruction* instruction = nullptr;  ///< null for traffic without an instruction
   std::uint32_t tag = 0;                      ///< private to the initiator; targets do not change it
 

@@ -81,6 +81,8 @@ struct SmConfig {
   unsigned shared_banks = 32;
   unsigned shared_latency = 24;
   unsigned line_bytes = 128;
+  /// Stores say whether they write whole sectors; set by the assembly (interconnect.mask_flits).
+  bool store_masks = false;
   unsigned l1_tags = 1;  ///< lines per cycle for which the L1 takes requests; set by the assembly (l1.tags)
 
   /// Enables the costly contract checks of the extension points; set by the assembly (--check-protocol, debug builds).
