@@ -24,7 +24,7 @@ Target hopper() {
   Target t;
   t.name = "sm_90";
   t.schedule_slack = 0.25;
-  t.predicated = 8;
+  t.predicated = 12;
   t.unrolled = 136;
   t.sequences = true;
   t.read_only_passes = true;
