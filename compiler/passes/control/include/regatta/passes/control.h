@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The control bits of modern NVIDIA GPUs: regatta/trace/control.h says what they mean. README.md of the folder
+// describes the steps.
+#pragma once
+
+#include <regatta/passes/control_latencies.h>
+#include <regatta/trace/control.h>
+
+#include <array>
+#include <cstdint>
+
+namespace regatta::passes {
+
+/// The bits of a kernel. Throws trace::InputError for latencies that stall counts cannot bridge.
+trace::ControlSection plan_control(const trace::Kernel& kernel, const ControlLatencies& latencies);
+/// Adds the section. Nothing is inserted.
+void add_control(trace::Kernel& kernel, const trace::ControlSection& control);
+
+/// Throws std::logic_error, naming instruction, register and producer, with the cycles found and needed, for bits with
+/// which an instruction may not find its operands, or may overwrite what another one still has to read or write. It
+/// follows all ways of a warp by itself and has no code in common with plan_control().
+void verify_control(const trace::Kernel& kernel, const trace::ControlSection& control);
+
+/// How often the static instructions use the bits.
+struct ControlUse {
+  std::uint64_t instructions = 0, fixed = 0, yields = 0, waits = 0;
+  std::uint64_t write_counters = 0, read_counters = 0;
+  std::uint64_t reuse = 0;                                                ///< instructions with at least one reuse flag
+  std::array<std::uint64_t, trace::op_class_count> of_class{}, stalls{};  ///< instructions, and their stall counts
+};
+ControlUse use_of(const trace::Kernel& kernel, const trace::ControlSection& control);
+
+}  // namespace regatta::passes
