@@ -39,14 +39,16 @@ ControlLatencies ControlPass::latencies() const {
 }
 
 void ControlPass::run(trace::Kernel& kernel, analysis::FunctionAnalyses& /*analyses*/) {
+  if (!is_asked_for()) return;
   control_ = plan_control(kernel, latencies());
   passes::add_control(kernel, control_);
 }
 
 PassSummary ControlPass::summary(const trace::Kernel& kernel) const {
+  PassSummary summary;
+  if (!is_asked_for()) return summary;
   // A kernel that was refused has no bits.
   const ControlUse use = use_of(kernel, control_);
-  PassSummary summary;
   summary.figures = {{"control", std::vector<Figure>{{"instructions", use.instructions},
                                                      {"fixed_latency", use.fixed},
                                                      {"write_counters", use.write_counters},
@@ -62,13 +64,14 @@ PassSummary ControlPass::summary(const trace::Kernel& kernel) const {
 }
 
 std::string ControlPass::listing_head() const {
+  if (!is_asked_for()) return "";
   return "control: B, counters waited for; R and W, read and write counter raised; Y, yield; S, stall count";
 }
 
-std::string ControlPass::listing_column() const { return "control bits"; }
+std::string ControlPass::listing_column() const { return is_asked_for() ? "control bits" : ""; }
 
 std::string ControlPass::listing_note(const trace::Kernel& /*kernel*/, std::uint32_t index) const {
-  return trace::to_string(control_.bits.at(index));
+  return is_asked_for() ? trace::to_string(control_.bits.at(index)) : "";
 }
 
 }  // namespace regatta::passes

@@ -9,7 +9,8 @@
 
 namespace regatta::passes {
 
-/// Control bits as a pass of regatta-annotate: regatta/passes/control.h. It runs only if an option asks for it.
+/// Control bits as a pass of regatta-annotate: regatta/passes/control.h. It does
+/// nothing unless an option is given.
 class ControlPass : public AnnotationPass {
  public:
   std::string name() const override { return trace::control_section; }
@@ -23,6 +24,7 @@ class ControlPass : public AnnotationPass {
   std::string listing_note(const trace::Kernel& kernel, std::uint32_t index) const override;
 
  private:
+  bool is_asked_for() const { return asked_ || changed_latencies_; }
   ControlLatencies latencies() const;
 
   bool asked_ = false;
