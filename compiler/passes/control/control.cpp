@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/passes/control.h>
+#include <regatta/trace/verify_control.h>
 
 #include <string>
 
@@ -26,7 +27,7 @@ trace::ControlSection plan_control(const trace::Kernel& kernel, const ControlLat
   place_stalls(hazards, control.latency, latencies.control_stall, control.bits);
   place_reuse_flags(hazards, control.bits);
 #ifndef NDEBUG
-  verify_control(kernel, control);
+  trace::verify_control(kernel, control);
 #endif
   return control;
 }

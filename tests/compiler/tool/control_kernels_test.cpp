@@ -6,6 +6,7 @@
 #include <regatta/test/catch.h>
 #include <regatta/tool/annotate.h>
 #include <regatta/trace/file.h>
+#include <regatta/trace/verify_control.h>
 
 #include <algorithm>
 #include <array>
@@ -17,7 +18,6 @@
 #include "control_mutations.h"
 #include "control_warp.h"
 #include "folder.h"
-#include "verify_control.h"
 
 using namespace regatta;
 using test::ControlMutation;
@@ -53,7 +53,7 @@ class AnnotatedProgram {
 };
 
 std::string control_fault(const trace::Kernel& kernel, const trace::ControlSection& control) {
-  return passes::ControlVerifier(kernel, control).find_fault();
+  return trace::ControlVerifier(kernel, control).find_fault();
 }
 
 }  // namespace

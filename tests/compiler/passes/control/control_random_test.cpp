@@ -7,6 +7,7 @@
 #include <regatta/passes/control.h>
 #include <regatta/test/catch.h>
 #include <regatta/trace/divergent_paths.h>
+#include <regatta/trace/verify_control.h>
 
 #include <algorithm>
 #include <array>
@@ -17,7 +18,6 @@
 #include "../random_kernel.h"
 #include "control_mutations.h"
 #include "control_warp.h"
-#include "verify_control.h"
 #include "warp_order.h"
 
 using namespace regatta;
@@ -100,7 +100,7 @@ class Programs {
 };
 
 std::string fault(const trace::Kernel& kernel, const trace::ControlSection& control) {
-  return passes::ControlVerifier(kernel, control).find_fault();
+  return trace::ControlVerifier(kernel, control).find_fault();
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ TEST_CASE("a warp goes no way that the pass or its verifier does not know") {
     trace::ControlSection none;
     none.bits.resize(kernel.instructions.size());
     none.latency.resize(kernel.instructions.size());
-    const passes::ControlVerifier verifier(kernel, none);
+    const trace::ControlVerifier verifier(kernel, none);
     std::vector<std::uint32_t> block_of;
     for (std::uint32_t b = 0; b < kernel.blocks.size(); ++b) block_of.insert(block_of.end(), kernel.blocks[b].count, b);
     const std::vector<std::vector<std::uint32_t>> any_order = trace::warp_successors(kernel);

@@ -4,13 +4,13 @@
 #include <regatta/analysis/function_analyses.h>
 #include <regatta/passes/control.h>
 #include <regatta/test/catch.h>
+#include <regatta/trace/verify_control.h>
 
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "../hand_code.h"
-#include "verify_control.h"
 
 using namespace regatta;
 using test::HandCode;
@@ -60,7 +60,7 @@ class Code : public HandCode {
     REQUIRE(fault() == "");
   }
   std::string at(std::size_t index) const { return trace::to_string(control.bits.at(index)); }
-  std::string fault() const { return passes::ControlVerifier(kernel, control).find_fault(); }
+  std::string fault() const { return trace::ControlVerifier(kernel, control).find_fault(); }
 
   trace::Kernel kernel;
   ControlSection control;
@@ -399,8 +399,8 @@ TEST_CASE("what the verifier says of planted faults") {
   CHECK(with(3, [](Bits& b) { b.reuse = 2; }) == "");
   c.control = good;
   c.control.bits[0].stall = 1;
-  CHECK_THROWS_WITH(passes::verify_control(c.kernel, c.control),
-                    "control bits of kernel by_hand: instruction 1 (fma.f32) reads R1 of instruction 0 (fma.f32) after "
+  CHECK_THROWS_WITH(trace::verify_control(c.kernel, c.control),
+                    "control: instruction 1 (fma.f32) reads R1 of instruction 0 (fma.f32) after "
                     "1 cycles, expected 4");
 }
 

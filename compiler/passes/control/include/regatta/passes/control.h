@@ -12,15 +12,11 @@
 
 namespace regatta::passes {
 
-/// The bits of a kernel. Throws trace::InputError for latencies that stall counts cannot bridge.
+/// The bits of a kernel. In builds without NDEBUG, trace::verify_control() has proved them. Throws trace::InputError
+/// for latencies that stall counts cannot bridge.
 trace::ControlSection plan_control(const trace::Kernel& kernel, const ControlLatencies& latencies);
 /// Adds the section. Nothing is inserted.
 void add_control(trace::Kernel& kernel, const trace::ControlSection& control);
-
-/// Throws std::logic_error, naming instruction, register and producer, with the cycles found and needed, for bits with
-/// which an instruction may not find its operands, or may overwrite what another one still has to read or write. It
-/// follows all ways of a warp by itself and has no code in common with plan_control().
-void verify_control(const trace::Kernel& kernel, const trace::ControlSection& control);
 
 /// How often the static instructions use the bits.
 struct ControlUse {

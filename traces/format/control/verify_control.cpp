@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verify_control.h"
-
-#include <regatta/passes/control.h>
+#include <regatta/trace/verify_control.h>
 
 #include <algorithm>
 #include <map>
@@ -9,12 +7,9 @@
 #include <stdexcept>
 #include <tuple>
 
-namespace regatta::passes {
+namespace regatta::trace {
 
 namespace {
-
-using trace::ControlBits;
-using trace::StaticInstruction;
 
 bool writes_register(const StaticInstruction& i, unsigned reg) {
   return std::find(i.destinations.begin(), i.destinations.begin() + i.destination_count, reg) !=
@@ -35,7 +30,7 @@ bool reads_predicate(const StaticInstruction& i, unsigned p) {
 /// The ways of the program itself, without those to lanes that wait.
 std::vector<std::uint32_t> ways_of(const StaticInstruction& i, std::uint32_t index, std::size_t count) {
   std::vector<std::uint32_t> ways;
-  const bool leaves = i.op_class == trace::OpClass::exit || i.op_class == trace::OpClass::branch;
+  const bool leaves = i.op_class == OpClass::exit || i.op_class == OpClass::branch;
   if ((!leaves || i.guard.predicate >= 0) && index + 1 < count) ways.push_back(index + 1);
   const auto target = static_cast<std::uint32_t>(i.branch_target);
   if (i.branch_target >= 0 && (ways.empty() || ways[0] != target)) ways.push_back(target);
@@ -70,9 +65,16 @@ void for_each_meeting(const StaticInstruction& producer, const StaticInstruction
 
 }  // namespace
 
-ControlVerifier::ControlVerifier(const trace::Kernel& kernel, const trace::ControlSection& control)
-    : kernel_(kernel), control_(control) {
+ControlVerifier::ControlVerifier(const Kernel& kernel, const ControlSection& control)
+    : kernel_(kernel), control_(control), marks_(ways_to_come * kernel.instructions.size(), 0) {
   link();
+}
+
+bool ControlVerifier::mark(std::uint32_t index, unsigned way) {
+  std::uint64_t& marked = marks_[std::size_t{ways_to_come} * index + way];
+  if (marked == marks_now_) return false;
+  marked = marks_now_;
+  return true;
 }
 
 std::string ControlVerifier::find_fault() {
@@ -80,7 +82,7 @@ std::string ControlVerifier::find_fault() {
     control_.latency[i] != 0 ? follow_fixed(i) : follow_variable(i);
     follow_reuse(i);
   }
-  for (unsigned c = 0; c < trace::control_counters && fault_.empty(); ++c) count(c);
+  for (unsigned c = 0; c < control_counters && fault_.empty(); ++c) count(c);
   return fault_;
 }
 
@@ -88,9 +90,9 @@ void ControlVerifier::link() {
   for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i)
     next_.push_back(ways_of(kernel_.instructions[i], i, kernel_.instructions.size()));
   const std::vector<std::vector<std::uint32_t>> edges = next_;
-  for (const trace::BasicBlock& b : kernel_.blocks) {
+  for (const BasicBlock& b : kernel_.blocks) {
     const std::uint32_t end = b.first + b.count - 1;
-    if (edges[end].size() != 2) continue;
+    if (b.count == 0 || edges[end].size() != 2) continue;
     const auto nowhere = static_cast<std::uint32_t>(kernel_.instructions.size());
     const std::uint32_t join =
         b.reconvergence < 0 ? nowhere : kernel_.blocks[static_cast<std::uint32_t>(b.reconvergence)].first;
@@ -106,17 +108,18 @@ void ControlVerifier::link_waiting_lanes(std::uint32_t branch, std::uint32_t joi
   for (const std::uint32_t start : {branch + 1, taken}) {
     const std::uint32_t resume = start == branch + 1 ? taken : join;
     if (start == join || resume == none) continue;
-    std::set<std::uint32_t> reached{start};
+    begin_marks();
+    mark(start, 0);
     std::vector<std::uint32_t> work{start};
     while (!work.empty()) {
       const std::uint32_t i = work.back();
       work.pop_back();
       const StaticInstruction& s = kernel_.instructions[i];
-      bool ends = s.op_class == trace::OpClass::exit;
+      bool ends = s.op_class == OpClass::exit;
       for (const std::uint32_t n : ways_of(s, i, kernel_.instructions.size())) {
         if (n == join)
           ends = true;
-        else if (reached.insert(n).second)
+        else if (mark(n, 0))
           work.push_back(n);
       }
       if (ends && std::find(next_[i].begin(), next_[i].end(), resume) == next_[i].end()) next_[i].push_back(resume);
@@ -127,7 +130,7 @@ void ControlVerifier::link_waiting_lanes(std::uint32_t branch, std::uint32_t joi
 /// The least cycles from the issue of `producer` to that of any instruction, as long as they can matter.
 void ControlVerifier::follow_fixed(std::uint32_t producer) {
   const StaticInstruction& p = kernel_.instructions[producer];
-  if (!trace::has_result(p) && !p.writes_carry) return;
+  if (!has_result(p) && !p.writes_carry) return;
   const unsigned enough = control_.latency[producer] + 1u;
   std::map<std::uint32_t, unsigned> least;
   std::set<std::pair<unsigned, std::uint32_t>> front;
@@ -168,23 +171,24 @@ void ControlVerifier::follow_variable(std::uint32_t producer) {
   const ControlBits& raised = control_.bits[producer];
   // Instruction, cycles since the counters were raised (2 stands for more), what is pending.
   using State = std::tuple<std::uint32_t, unsigned, bool, bool>;
-  std::set<State> seen;
   std::vector<State> work;
+  begin_marks();
   const auto reach = [&](std::uint32_t from, unsigned cycles, bool write_pending, bool read_pending) {
     for (const std::uint32_t n : next_[from]) {
-      const State state{n, std::min(cycles, trace::counter_raise_delay), write_pending, read_pending};
-      if (seen.insert(state).second) work.push_back(state);
+      const bool visible = cycles >= counter_raise_delay;
+      if (mark(n, (visible ? 4u : 0u) | (write_pending ? 2u : 0u) | (read_pending ? 1u : 0u)))
+        work.emplace_back(n, std::min(cycles, counter_raise_delay), write_pending, read_pending);
     }
   };
   const StaticInstruction& p = kernel_.instructions[producer];
-  reach(producer, raised.issue_distance(), trace::has_result(p), p.source_count != 0);
+  reach(producer, raised.issue_distance(), has_result(p), p.source_count != 0);
   while (!work.empty() && fault_.empty()) {
     auto [index, cycles, write_pending, read_pending] = work.back();
     work.pop_back();
     const ControlBits& b = control_.bits[index];
-    const bool sees = cycles >= trace::counter_raise_delay;
-    const bool written = sees && raised.write_counter != trace::no_counter && b.waits_for(raised.write_counter);
-    const bool read = sees && raised.read_counter != trace::no_counter && b.waits_for(raised.read_counter);
+    const bool sees = cycles >= counter_raise_delay;
+    const bool written = sees && raised.write_counter != no_counter && b.waits_for(raised.write_counter);
+    const bool read = sees && raised.read_counter != no_counter && b.waits_for(raised.read_counter);
     write_pending = write_pending && !written;
     read_pending = read_pending && !written && !read;
     if (!write_pending && !read_pending) continue;
@@ -197,8 +201,8 @@ void ControlVerifier::check_counted(std::uint32_t producer, std::uint32_t index,
                                     bool read_pending) {
   const StaticInstruction& p = kernel_.instructions[producer];
   const auto counter = [](unsigned c) {
-    return c == trace::no_counter ? std::string(", which raises no counter for it")
-                                  : ", expected a wait for counter " + std::to_string(c);
+    return c == no_counter ? std::string(", which raises no counter for it")
+                           : ", expected a wait for counter " + std::to_string(c);
   };
   if (write_pending)
     for_each_meeting(p, kernel_.instructions[index], [&](const Meeting& m) {
@@ -214,7 +218,7 @@ void ControlVerifier::check_counted(std::uint32_t producer, std::uint32_t index,
 
 void ControlVerifier::follow_reuse(std::uint32_t index) {
   const StaticInstruction& i = kernel_.instructions[index];
-  const auto positions = trace::source_positions(i);
+  const auto positions = source_positions(i);
   for (unsigned s = 0; s < i.source_count; ++s)
     if (positions[s] >= 0 && control_.bits[index].reuses(static_cast<unsigned>(positions[s])))
       follow_entry(index, static_cast<unsigned>(positions[s]), i.sources[s]);
@@ -224,12 +228,12 @@ void ControlVerifier::follow_reuse(std::uint32_t index) {
 void ControlVerifier::follow_entry(std::uint32_t index, unsigned position, unsigned reg) {
   constexpr unsigned banks = 2;
   using State = std::pair<std::uint32_t, bool>;  // whether the register has been written since
-  std::set<State> seen;
   std::vector<State> work;
+  begin_marks();
   const auto reach = [&](std::uint32_t from, bool stale) {
     stale = stale || writes_register(kernel_.instructions[from], reg);
     for (const std::uint32_t n : next_[from])
-      if (seen.insert({n, stale}).second) work.push_back({n, stale});
+      if (mark(n, stale ? 1 : 0)) work.emplace_back(n, stale);
   };
   const std::string entry = "R" + std::to_string(reg) + " that " + at(index) + " left in the register file cache";
   reach(index, false);
@@ -238,8 +242,8 @@ void ControlVerifier::follow_entry(std::uint32_t index, unsigned position, unsig
     work.pop_back();
     const StaticInstruction& i = kernel_.instructions[here];
     bool looked = false;
-    if (trace::uses_register_cache(i)) {
-      const auto positions = trace::source_positions(i);
+    if (uses_register_cache(i)) {
+      const auto positions = source_positions(i);
       for (unsigned s = 0; s < i.source_count; ++s) {
         if (positions[s] != static_cast<int>(position) || i.sources[s] % banks != reg % banks) continue;
         looked = true;
@@ -247,7 +251,7 @@ void ControlVerifier::follow_entry(std::uint32_t index, unsigned position, unsig
       }
     }
     if (looked) continue;
-    if (i.op_class == trace::OpClass::exit) fault(at(here) + " leaves behind " + entry);
+    if (i.op_class == OpClass::exit) fault(at(here) + " leaves behind " + entry);
     reach(here, stale);
   }
 }
@@ -263,9 +267,9 @@ void ControlVerifier::count(unsigned counter) {
     const ControlBits& b = control_.bits[i];
     unsigned value = b.waits_for(counter) ? 0 : most[i];
     value += (b.write_counter == counter ? 1u : 0u) + (b.read_counter == counter ? 1u : 0u);
-    if (value > trace::max_counter_value) {
+    if (value > max_counter_value) {
       fault(at(i) + " may raise counter " + std::to_string(counter) + " to " + std::to_string(value) +
-            ", expected at most " + std::to_string(trace::max_counter_value) + ": nothing on the way waits for it");
+            ", expected at most " + std::to_string(max_counter_value) + ": nothing on the way waits for it");
       return;
     }
     for (const std::uint32_t n : next_[i]) {
@@ -280,9 +284,9 @@ std::string ControlVerifier::at(std::uint32_t index) const {
   return "instruction " + std::to_string(index) + " (" + kernel_.instructions[index].opcode + ")";
 }
 
-void verify_control(const trace::Kernel& kernel, const trace::ControlSection& control) {
+void verify_control(const Kernel& kernel, const ControlSection& control) {
   const std::string fault = ControlVerifier(kernel, control).find_fault();
-  if (!fault.empty()) throw std::logic_error("control bits of kernel " + kernel.name + ": " + fault);
+  if (!fault.empty()) throw std::invalid_argument("control: " + fault);
 }
 
-}  // namespace regatta::passes
+}  // namespace regatta::trace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The static verifier of control bits. It follows each instruction's effects along all ways of a warp, instruction by
-// instruction, where the pass computes sets block by block.
+// The static verifier of control bits. It knows the contract (control.h) alone, and follows each instruction's effects
+// along all ways of a warp, instruction by instruction, where the compiler's pass computes sets block by block.
 #pragma once
 
 #include <regatta/trace/control.h>
@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-namespace regatta::passes {
+namespace regatta::trace {
 
 class ControlVerifier {
  public:
-  ControlVerifier(const trace::Kernel& kernel, const trace::ControlSection& control);
+  ControlVerifier(const Kernel& kernel, const ControlSection& control);
 
   /// The first fault: "instruction 3 (fma.rn.f32) reads R4 of instruction 2 (add.f32) after 3 cycles, expected 4".
   /// Empty: there is none.
@@ -24,6 +24,8 @@ class ControlVerifier {
   const std::vector<std::vector<std::uint32_t>>& next() const { return next_; }
 
  private:
+  static constexpr unsigned ways_to_come = 8;
+
   void link();
   void link_waiting_lanes(std::uint32_t branch, std::uint32_t join);
 
@@ -35,15 +37,26 @@ class ControlVerifier {
   void follow_entry(std::uint32_t index, unsigned position, unsigned reg);
   void count(unsigned counter);
 
+  /// Forgets what has been marked.
+  void begin_marks() { ++marks_now_; }
+  /// Whether an instruction has not been come to before in this way; `way` is below ways_to_come.
+  bool mark(std::uint32_t index, unsigned way);
+
   std::string at(std::uint32_t index) const;
   void fault(const std::string& text) {
     if (fault_.empty()) fault_ = text;
   }
 
-  const trace::Kernel& kernel_;
-  const trace::ControlSection& control_;
+  const Kernel& kernel_;
+  const ControlSection& control_;
   std::vector<std::vector<std::uint32_t>> next_;
+  std::vector<std::uint64_t> marks_;  ///< when last marked, per instruction and way
+  std::uint64_t marks_now_ = 0;
   std::string fault_;
 };
 
-}  // namespace regatta::passes
+/// Throws std::invalid_argument, naming instruction, register and producer, with the cycles found and needed, for bits
+/// with which an instruction may not find its operands, or may overwrite what another one still has to read or write.
+void verify_control(const Kernel& kernel, const ControlSection& control);
+
+}  // namespace regatta::trace
