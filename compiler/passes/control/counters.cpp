@@ -148,7 +148,7 @@ class WaitPlacement {
     return 1u << counter;
   }
 
-  /// Whether there is a way that raises a counter beyond its largest value, such as a loop that raises it and does not
+  /// Whether a path raises a counter beyond its largest value, such as a loop that raises it and does not
   /// wait for it. The instruction that raises it is then made to wait for it.
   bool force_waits() {
     using Counts = std::array<std::uint8_t, control_counters>;

@@ -12,7 +12,8 @@ namespace regatta::passes {
 
 /// Beyond the edges of the control flow, a warp goes from the end of the fall-through side, or from an exit in it, to
 /// the taken side; and from an exit to the point where the sides meet. trace::warp_successors() leaves the order of the
-/// sides open, and so has circles where there is no loop: a load in one side would have to wait for itself.
+/// sides open. Its graph therefore has cycles that no loop of the program causes, and a load in one side would have to
+/// wait for itself.
 struct WarpOrder {
   explicit WarpOrder(const trace::Kernel& kernel);
 

@@ -27,14 +27,14 @@ bool reads_predicate(const StaticInstruction& i, unsigned p) {
   return i.guard.predicate == static_cast<int>(p) || std::find(i.source_predicates.begin(), end, p) != end;
 }
 
-/// The ways of the program itself, without those to lanes that wait.
-std::vector<std::uint32_t> ways_of(const StaticInstruction& i, std::uint32_t index, std::size_t count) {
-  std::vector<std::uint32_t> ways;
+/// The edges of the program itself, without those to waiting lanes.
+std::vector<std::uint32_t> edges_of(const StaticInstruction& i, std::uint32_t index, std::size_t count) {
+  std::vector<std::uint32_t> edges;
   const bool leaves = i.op_class == OpClass::exit || i.op_class == OpClass::branch;
-  if ((!leaves || i.guard.predicate >= 0) && index + 1 < count) ways.push_back(index + 1);
+  if ((!leaves || i.guard.predicate >= 0) && index + 1 < count) edges.push_back(index + 1);
   const auto target = static_cast<std::uint32_t>(i.branch_target);
-  if (i.branch_target >= 0 && (ways.empty() || ways[0] != target)) ways.push_back(target);
-  return ways;
+  if (i.branch_target >= 0 && (edges.empty() || edges[0] != target)) edges.push_back(target);
+  return edges;
 }
 
 /// How an instruction meets a result of an older one.
@@ -66,12 +66,12 @@ void for_each_meeting(const StaticInstruction& producer, const StaticInstruction
 }  // namespace
 
 ControlVerifier::ControlVerifier(const Kernel& kernel, const ControlSection& control)
-    : kernel_(kernel), control_(control), marks_(ways_to_come * kernel.instructions.size(), 0) {
+    : kernel_(kernel), control_(control), marks_(path_states * kernel.instructions.size(), 0) {
   link();
 }
 
-bool ControlVerifier::mark(std::uint32_t index, unsigned way) {
-  std::uint64_t& marked = marks_[std::size_t{ways_to_come} * index + way];
+bool ControlVerifier::mark(std::uint32_t index, unsigned state) {
+  std::uint64_t& marked = marks_[std::size_t{path_states} * index + state];
   if (marked == marks_now_) return false;
   marked = marks_now_;
   return true;
@@ -88,7 +88,7 @@ std::string ControlVerifier::find_fault() {
 
 void ControlVerifier::link() {
   for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i)
-    next_.push_back(ways_of(kernel_.instructions[i], i, kernel_.instructions.size()));
+    next_.push_back(edges_of(kernel_.instructions[i], i, kernel_.instructions.size()));
   const std::vector<std::vector<std::uint32_t>> edges = next_;
   for (const BasicBlock& b : kernel_.blocks) {
     const std::uint32_t end = b.first + b.count - 1;
@@ -116,7 +116,7 @@ void ControlVerifier::link_waiting_lanes(std::uint32_t branch, std::uint32_t joi
       work.pop_back();
       const StaticInstruction& s = kernel_.instructions[i];
       bool ends = s.op_class == OpClass::exit;
-      for (const std::uint32_t n : ways_of(s, i, kernel_.instructions.size())) {
+      for (const std::uint32_t n : edges_of(s, i, kernel_.instructions.size())) {
         if (n == join)
           ends = true;
         else if (mark(n, 0))
@@ -166,7 +166,7 @@ void ControlVerifier::check_cycles(std::uint32_t producer, std::uint32_t index, 
   });
 }
 
-/// All ways from `producer` until its counters have been waited for.
+/// All paths from `producer` until its counters have been waited for.
 void ControlVerifier::follow_variable(std::uint32_t producer) {
   const ControlBits& raised = control_.bits[producer];
   // Instruction, cycles since the counters were raised (2 stands for more), what is pending.
@@ -224,7 +224,7 @@ void ControlVerifier::follow_reuse(std::uint32_t index) {
       follow_entry(index, static_cast<unsigned>(positions[s]), i.sources[s]);
 }
 
-/// All ways from the instruction that stores a register in an entry until another one looks at the entry.
+/// All paths from the instruction that stores a register in an entry until another one looks at the entry.
 void ControlVerifier::follow_entry(std::uint32_t index, unsigned position, unsigned reg) {
   constexpr unsigned banks = 2;
   using State = std::pair<std::uint32_t, bool>;  // whether the register has been written since
@@ -269,7 +269,7 @@ void ControlVerifier::count(unsigned counter) {
     value += (b.write_counter == counter ? 1u : 0u) + (b.read_counter == counter ? 1u : 0u);
     if (value > max_counter_value) {
       fault(at(i) + " may raise counter " + std::to_string(counter) + " to " + std::to_string(value) +
-            ", expected at most " + std::to_string(max_counter_value) + ": nothing on the way waits for it");
+            ", expected at most " + std::to_string(max_counter_value) + ": no instruction on the path waits for it");
       return;
     }
     for (const std::uint32_t n : next_[i]) {

@@ -46,7 +46,7 @@ void vary_latencies(std::mt19937& random, ir::Function& f) {
     }
 }
 
-/// Programs, their kernels and the ways of a CTA's warps.
+/// Programs, their kernels and the paths of a CTA's warps.
 class Programs {
  public:
   explicit Programs(unsigned seed) : random_(seed) {
@@ -105,7 +105,7 @@ std::string fault(const trace::Kernel& kernel, const trace::ControlSection& cont
 
 }  // namespace
 
-TEST_CASE("a warp goes no way that the pass or its verifier does not know") {
+TEST_CASE("the pass and the verifier know every edge that a warp takes") {
   Programs programs(71);
   for (unsigned round = 0; round < 300; ++round) {
     CAPTURE(round);

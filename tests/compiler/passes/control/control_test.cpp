@@ -145,7 +145,7 @@ TEST_CASE("a store's registers are overwritten after it has read them") {
   CHECK(c.control.bits[3].wait_mask == 0);
 }
 
-TEST_CASE("who waits for the result need not wait for the sources") {
+TEST_CASE("a wait for the result covers the sources") {
   Code c;
   c.load(4, 0);
   c.fma(5, {4, 4, 4});
@@ -260,7 +260,8 @@ TEST_CASE("a loop that raises a counter waits for it") {
   CHECK(c.control.bits[3].wait_mask == 1);
   c.control.bits[1].wait_mask = 0;
   CHECK(c.fault() ==
-        "instruction 1 (st.global.f32) may raise counter 0 to 64, expected at most 63: nothing on the way waits for "
+        "instruction 1 (st.global.f32) may raise counter 0 to 64, expected at most 63: no instruction on the path "
+        "waits for "
         "it");
 }
 
@@ -280,7 +281,7 @@ TEST_CASE("lanes that wait go on with what others have left pending") {
   CHECK(c.at(1) == "B------:R-:W0:-:S01");
   // The taken side runs second: its write must not come before the load's.
   CHECK(c.control.bits[3].wait_mask == 1);
-  // Some warps take no lane there.
+  // Some warps have no lanes there.
   CHECK(c.control.bits[4].wait_mask == 1);
   // The branch's stall does for the sides; the taken side ends with its own write.
   CHECK(c.control.bits[3].stall == 4);
@@ -360,7 +361,7 @@ TEST_CASE("reuse flags") {
   }
 }
 
-TEST_CASE("what the verifier says of planted faults") {
+TEST_CASE("the verifier's messages for planted faults") {
   Code c;
   c.fma(1, {0, 0, 0});
   c.fma(4, {1, 0, 0});

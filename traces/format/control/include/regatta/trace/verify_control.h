@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The static verifier of control bits. It knows the contract (control.h) alone, and follows each instruction's effects
-// along all ways of a warp, instruction by instruction, where the compiler's pass computes sets block by block.
+// along all paths of a warp, instruction by instruction, where the compiler's pass computes sets block by block.
 #pragma once
 
 #include <regatta/trace/control.h>
@@ -24,7 +24,7 @@ class ControlVerifier {
   const std::vector<std::vector<std::uint32_t>>& next() const { return next_; }
 
  private:
-  static constexpr unsigned ways_to_come = 8;
+  static constexpr unsigned path_states = 8;
 
   void link();
   void link_waiting_lanes(std::uint32_t branch, std::uint32_t join);
@@ -39,8 +39,8 @@ class ControlVerifier {
 
   /// Forgets what has been marked.
   void begin_marks() { ++marks_now_; }
-  /// Whether an instruction has not been come to before in this way; `way` is below ways_to_come.
-  bool mark(std::uint32_t index, unsigned way);
+  /// Whether an instruction has not been reached in this state before; `state` is below path_states.
+  bool mark(std::uint32_t index, unsigned state);
 
   std::string at(std::uint32_t index) const;
   void fault(const std::string& text) {
@@ -50,7 +50,7 @@ class ControlVerifier {
   const Kernel& kernel_;
   const ControlSection& control_;
   std::vector<std::vector<std::uint32_t>> next_;
-  std::vector<std::uint64_t> marks_;  ///< when last marked, per instruction and way
+  std::vector<std::uint64_t> marks_;  ///< when last marked, per instruction and state
   std::uint64_t marks_now_ = 0;
   std::string fault_;
 };
