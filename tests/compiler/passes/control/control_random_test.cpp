@@ -99,6 +99,16 @@ class Programs {
   emulator::LaunchRequest request_;
 };
 
+/// Any latencies, and branches that hide none of them.
+passes::ControlLatencies random_latencies(std::mt19937& random) {
+  passes::ControlLatencies latencies;
+  const auto any = [&] { return 1 + static_cast<unsigned>(random() % passes::max_fixed_latency); };
+  for (unsigned& cycles : latencies.op_class) cycles = any();
+  latencies.predicate = any();
+  latencies.control_stall = 1;
+  return latencies;
+}
+
 std::string fault(const trace::Kernel& kernel, const trace::ControlSection& control) {
   return trace::ControlVerifier(kernel, control).find_fault();
 }
@@ -141,10 +151,12 @@ TEST_CASE("the pass and the verifier know every edge that a warp takes") {
 
 TEST_CASE("control bits of random programs hold on all paths") {
   Programs programs(72);
-  for (unsigned round = 0; round < 500; ++round) {
+  std::mt19937 random(74);
+  for (unsigned round = 0; round < 1000; ++round) {
     CAPTURE(round);
     programs.make();
-    const trace::ControlSection control = passes::plan_control(programs.kernel, {});
+    const trace::ControlSection control =
+        passes::plan_control(programs.kernel, round % 2 == 0 ? passes::ControlLatencies() : random_latencies(random));
     REQUIRE(fault(programs.kernel, control) == "");
     REQUIRE_NOTHROW(trace::decode_control(programs.kernel, trace::encode(programs.kernel, control)));
     REQUIRE(programs.replay(control) == "");
@@ -157,9 +169,11 @@ TEST_CASE("control bits of random programs hold on all paths") {
 TEST_CASE("the verifier finds every single change that a path shows to be wrong") {
   Programs programs(73);
   std::array<unsigned, test::control_mutations> made{}, wrong{}, found{};
-  for (unsigned round = 0; round < 60; ++round) {
+  std::mt19937 random(75);
+  for (unsigned round = 0; round < 80; ++round) {
     programs.make();
-    const trace::ControlSection control = passes::plan_control(programs.kernel, {});
+    const trace::ControlSection control =
+        passes::plan_control(programs.kernel, round % 2 == 0 ? passes::ControlLatencies() : random_latencies(random));
     test::for_each_control_mutation(
         programs.kernel, control,
         [&](ControlMutation kind, const trace::ControlSection& mutated, const std::string& what) {

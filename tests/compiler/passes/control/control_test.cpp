@@ -265,6 +265,23 @@ TEST_CASE("a loop that raises a counter waits for it") {
         "it");
 }
 
+TEST_CASE("a counter is not raised above 63") {
+  Code c;
+  c.fma(4, {0, 0, 0});
+  for (unsigned n = 0; n < 70; ++n) c.store(2, 4);
+  c.fma(4, {0, 0, 0});
+  c.exit();
+  c.plan();
+  // One counter for all, because they have the same waiter; the 64th store waits for those before.
+  for (unsigned n = 1; n <= 70; ++n) {
+    CAPTURE(n);
+    CHECK(c.control.bits[n].read_counter == 0);
+    CHECK(c.control.bits[n].wait_mask == (n == 64 ? 1 : 0));
+  }
+  CHECK(c.control.bits[63].stall == 2);
+  CHECK(c.control.bits[71].wait_mask == 1);
+}
+
 TEST_CASE("lanes that wait go on with what others have left pending") {
   // B0: @P0 bra B2; B1: R4 = load, bra B3; B2: R4 = R0; B3: R5 = R4.
   Code c;
