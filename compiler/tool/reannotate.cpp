@@ -36,6 +36,10 @@ AnnotateOptions options_of(const Making& making, const AnnotateOptions& options)
   made.report.clear();
   made.listing.clear();
   made.dumps.clear();
+  if (made.annotations) {
+    for (const std::string& scheme : made.schemes)
+      if (const auto section = trace::annotation_of_scheme(scheme)) made.annotations->insert(*section);
+  }
   made.schemes.clear();
   for (const auto& [name, value] : options.pass_options) made.pass_options[name] = value;
   return made;
@@ -172,7 +176,8 @@ class Addition {
       if (code == all.end()) refuse("how its variant " + variant.name + " is compiled is not known");
       o = with_code(std::move(o), code->options_for(uses_shared_memory(program_)));
     }
-    o.annotations = sections_;
+    // With the passes that the trace was made with: they may have had a say in the numbers of registers.
+    if (o.annotations) o.annotations->insert(sections_.begin(), sections_.end());
     return o;
   }
 

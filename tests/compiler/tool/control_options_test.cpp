@@ -108,3 +108,21 @@ TEST_CASE("a trace that exists gets control bits without being executed again") 
   }
   CHECK(trace::Reader(add.out).data_digest() == trace::Reader(o.out).data_digest());
 }
+
+TEST_CASE("control bits are added to a trace with the usual annotations") {
+  // RegLess's regions have a say in the numbers of its registers.
+  const Folder folder;
+  tool::AnnotateOptions o = small_launch("hotspot");
+  o.out = folder.file("usual.rgt");
+  o.producer = "regatta-annotate 1 --launch " + o.launch + " --out " + o.out;
+  tool::annotate(o);
+  tool::AnnotateOptions add;
+  add.trace = o.out;
+  add.out = folder.file("more.rgt");
+  add.pass_options = {{"control", "on"}};
+  tool::annotate(add);
+  const trace::Reader before(o.out), after(add.out);
+  CHECK(after.kernels()[0].annotations.size() == before.kernels()[0].annotations.size() + 1);
+  CHECK(after.kernels()[0].inserted.size() == before.kernels()[0].inserted.size());
+  CHECK_FALSE(payload_of(add.out).empty());
+}
