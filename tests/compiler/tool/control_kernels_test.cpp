@@ -52,6 +52,19 @@ class AnnotatedProgram {
   const test::Folder folder_;
 };
 
+/// The first step of a warp that is no edge of the verifier's, "" if there is none.
+std::string unknown_step(const trace::Kernel& kernel, const trace::ControlVerifier& verifier,
+                         const trace::WarpColumns& columns) {
+  trace::WarpCursor cursor(kernel, columns);
+  if (!cursor.next()) return "";
+  for (std::uint32_t from = cursor.index(); cursor.next(); from = cursor.index()) {
+    const std::vector<std::uint32_t>& next = verifier.next()[from];
+    if (std::find(next.begin(), next.end(), cursor.index()) == next.end())
+      return std::to_string(from) + " to " + std::to_string(cursor.index());
+  }
+  return "";
+}
+
 std::string control_fault(const trace::Kernel& kernel, const trace::ControlSection& control) {
   return trace::ControlVerifier(kernel, control).find_fault();
 }
@@ -71,6 +84,8 @@ TEST_CASE("every warp of our kernels obeys the control bits without a fault") {
       controls.push_back(trace::find_control(kernel).value());
       REQUIRE(control_fault(kernel, controls.back()) == "");
     }
+    std::vector<trace::ControlVerifier> verifiers;
+    for (std::size_t k = 0; k < controls.size(); ++k) verifiers.emplace_back(reader.kernels()[k], controls[k]);
     // A few CTAs of each launch; the others go the same ways.
     for (std::size_t n = 0; n < reader.ctas().size(); n += 1 + reader.ctas().size() / 4) {
       const std::uint32_t k = reader.launches().at(reader.ctas()[n].launch).kernel;
@@ -78,6 +93,7 @@ TEST_CASE("every warp of our kernels obeys the control bits without a fault") {
       for (const trace::WarpColumns& columns : cta->warps) {
         test::ControlWarp warp(reader.kernels()[k], controls[k]);
         REQUIRE(warp.replay(columns) == "");
+        REQUIRE(unknown_step(reader.kernels()[k], verifiers[k], columns) == "");
         steps += warp.steps();
         hits += warp.hits();
       }
