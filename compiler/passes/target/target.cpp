@@ -5,6 +5,7 @@
 #include <regatta/base/suggestion.h>
 #include <regatta/trace/types.h>
 
+#include "convergence.h"
 #include "if_conversion.h"
 #include "parameters.h"
 #include "redundancy.h"
@@ -30,7 +31,7 @@ Target hopper() {
   t.read_only_passes = true;
   t.loads_parameters = true;
   t.three_inputs = true;
-  t.halves = true;
+  t.barriers = true;
   const auto latency = [&](std::initializer_list<OpClass> classes, unsigned cycles) {
     for (const OpClass c : classes) t.latency.op_class[static_cast<std::size_t>(c)] = cycles;
   };
@@ -93,6 +94,7 @@ TargetResult select_instructions(ir::Function& f, const Target& target) {
     hoist_invariants(f);
     cleanup(f);
   }
+  if (target.barriers) result.barriers = add_convergence_barriers(f);
   if (target.loads_parameters) result.loads = load_parameters(f);
   return result;
 }

@@ -54,6 +54,7 @@ class Joiner {
 
  private:
   void join(Instruction& i) {
+    if (drop_extension(i)) return;
     if (i.type == Type::pred) return join_predicates(i);
     if (!is_of_words(i)) return;
     if (i.op == Opcode::add && i.sources.size() == 2) {
@@ -63,6 +64,36 @@ class Joiner {
       for (std::size_t s = 0; s < 2; ++s)
         if (join_logic(i, s)) return;
     }
+  }
+
+  /// A load of 8 or 16 bits without sign has extended them already.
+  bool drop_extension(Instruction& i) {
+    if (i.destinations.size() != 1 || i.sources.empty() || !i.sources[0].is_reg() || i.sources[0].words != 1)
+      return false;
+    unsigned kept = 0;
+    if (i.op == Opcode::cvt && ir::size_of(i.type) == 4 && !ir::is_float(i.type) && !i.mod.saturate &&
+        (i.source_type == Type::u16 || i.source_type == Type::u8)) {
+      kept = ir::size_of(i.source_type);
+    } else if (i.op == Opcode::and_ && is_of_words(i) && i.sources.size() == 2 && is_plain_number(i.sources[1]) &&
+               (i.sources[1].value == 0xff || i.sources[1].value == 0xffff)) {
+      kept = i.sources[1].value == 0xff ? 1 : 2;
+    }
+    if (kept == 0) return false;
+    const Instruction* d = definitions_.unique(i.sources[0].id, at_);
+    for (unsigned step = 0; d != nullptr && step < 4 && d->op == Opcode::mov && d->sources[0].is_reg(); ++step) {
+      if (!definitions_.is_stable(d->sources[0], definitions_.place(d->destinations[0].id), at_)) return false;
+      d = definitions_.unique(d->sources[0].id, at_);
+    }
+    const bool is_load = d != nullptr && d->op == Opcode::ld && d->mod.vector == 1 &&
+                         (d->type == Type::u8 || d->type == Type::u16 || d->type == Type::b8 || d->type == Type::b16);
+    if (!is_load || ir::size_of(d->type) > kept) return false;
+    i.op = Opcode::mov;
+    i.type = Type::b32;
+    i.source_type = Type::none;
+    i.mod = {};
+    i.sources.resize(1);
+    ++joined_;
+    return true;
   }
 
   /// The instruction that makes source s of `i`, if nothing else reads it and its operands are still there.

@@ -36,8 +36,8 @@ struct Target {
   bool loads_parameters = false;
   /// Additions of three operands, of a shifted operand, logic of three operands.
   bool three_inputs = false;
-  /// 64-bit integers are pairs in the arithmetic too: an instruction for each half.
-  bool halves = false;
+  /// Lanes that may part at a branch meet again by an instruction at either end.
+  bool barriers = false;
 
   static const Target& generic();
   /// Throws trace::InputError, which names those there are.
@@ -49,6 +49,7 @@ struct TargetResult {
   std::uint32_t predicated = 0;  ///< branches that became guards
   std::uint32_t unrolled = 0;    ///< loops
   std::uint32_t expanded = 0;    ///< operations that became sequences
+  std::uint32_t barriers = 0;    ///< pairs of bssy and bsync, but for those of sequences
   std::uint32_t loads = 0;       ///< of parameters that were operands
   std::uint32_t merged = 0;      ///< instructions that became part of another one
 };
