@@ -216,7 +216,8 @@ void Interconnect::push_request(unsigned port, Payload& payload, const protocol:
                                 std::uint64_t now, std::uint64_t at) {
   const unsigned sectors = request_has_data(access.access) ? count_sectors(access.sectors & all_sectors_) : 0;
   request_bytes_ += sectors * protocol::sector_bytes;
-  requests_.push(port, {&payload, at, map_.partition(payload.get_address()), store_flits_[access.partial ? 1 : 0][sectors]},
+  requests_.push(port,
+                 {&payload, at, map_.partition(payload.get_address()), store_flits_[access.partial ? 1 : 0][sectors]},
                  now, [&](unsigned o, Payload& p, std::uint64_t arrival) { request_left(o, p, now, arrival); });
 }
 

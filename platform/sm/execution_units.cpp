@@ -18,7 +18,7 @@ ExecutionUnits::ExecutionUnits(const sc_core::sc_module_name& name, Core& core) 
     kind.partitions.resize(partitions);
     for (Partition& p : kind.partitions) p.free_at.resize(count / partitions);
   };
-  lay_out(Unit::sp, core.config.sp_units);
+  lay_out(Unit::sp, core.config.alu_units + core.config.sp_units);
   lay_out(Unit::sfu, core.config.sfu_units);
   lay_out(Unit::dp, core.config.dp_units);
   kinds_[static_cast<unsigned>(Unit::lsu)].partitions.resize(1);
@@ -32,7 +32,42 @@ void ExecutionUnits::connect(OperandCollectors& collectors, LoadStoreUnit& lsu, 
   ctas_ = &ctas;
 }
 
-void ExecutionUnits::kernel_started() { profile_.assign(core_.traits.size(), Count{}); }
+namespace {
+
+/// Which pipelines of a scheduler take an instruction, where those for logic, `alu` of them, come before the `sp`
+/// others. An H100 adds and moves as fast as both together; of the floating-point halves, the last multiplies integers.
+std::uint64_t pipelines_of(const trace::StaticInstruction& i, unsigned alu, unsigned sp) {
+  using trace::OpClass;
+  const auto bits = [](unsigned first, unsigned count) { return ((std::uint64_t{1} << count) - 1) << first; };
+  const bool is_sum = i.opcode.rfind("add", 0) == 0 || i.opcode.rfind("sub", 0) == 0 || i.opcode.rfind("mov", 0) == 0;
+  switch (i.op_class) {
+    case OpClass::fp32_add:
+    case OpClass::fp32_mul:
+    case OpClass::fp32_mad:
+      return i.destination_predicate_count != 0 ? bits(0, alu) : bits(alu, sp);
+    case OpClass::int_mul:
+    case OpClass::int_mad:
+      return bits(alu + sp - 1, 1);
+    case OpClass::int_add:
+    case OpClass::int64:
+      return is_sum ? bits(0, alu + sp) : bits(0, alu);
+    default:
+      return bits(0, alu);
+  }
+}
+
+}  // namespace
+
+void ExecutionUnits::kernel_started() {
+  profile_.assign(core_.traits.size(), Count{});
+  if (core_.config.alu_units == 0) return;
+  const unsigned schedulers = core_.config.schedulers;
+  pipelines_.clear();
+  for (const InstructionTraits& t : core_.traits) {
+    pipelines_.push_back(
+        pipelines_of(*t.info, core_.config.alu_units / schedulers, core_.config.sp_units / schedulers));
+  }
+}
 
 ExecutionUnits::Use ExecutionUnits::use_of(trace::OpClass c) {
   using trace::OpClass;
@@ -121,13 +156,33 @@ void ExecutionUnits::cycle(Kind& kind) {
       if (core_.now < free_at) continue;
       DynamicInstruction& d = *p.waiting.front();
       p.waiting.pop();
-      --kind.waiting;
-      dispatch(d);
-      free_at = core_.now + d.traits->initiation;
-      ++kind.dispatched;
-      kind.busy += d.traits->initiation;
-      core_.at(core_.now + d.traits->latency, Work::Kind::executed, d.pool_index);
+      start(d, free_at, kind);
       if (p.waiting.empty()) break;
+    }
+    if (!p.waiting.empty()) core_.progress = true;
+  }
+}
+
+[[gnu::always_inline]] inline void ExecutionUnits::start(DynamicInstruction& d, Cycle& free_at, Kind& kind) {
+  --kind.waiting;
+  dispatch(d);
+  free_at = core_.now + d.traits->initiation;
+  ++kind.dispatched;
+  kind.busy += d.traits->initiation;
+  core_.at(core_.now + d.traits->latency, Work::Kind::executed, d.pool_index);
+}
+
+void ExecutionUnits::cycle_split(Kind& kind) {
+  for (Partition& p : kind.partitions) {
+    while (!p.waiting.empty()) {
+      DynamicInstruction& d = *p.waiting.front();
+      // A move that a gate injects has no static instruction of its own.
+      const std::uint64_t may = d.injected ? ~std::uint64_t{0} : pipelines_[d.traits->index];
+      std::size_t n = 0;
+      while (n < p.free_at.size() && (((may >> n) & 1) == 0 || core_.now < p.free_at[n])) ++n;
+      if (n == p.free_at.size()) break;
+      p.waiting.pop();
+      start(d, p.free_at[n], kind);
     }
     if (!p.waiting.empty()) core_.progress = true;
   }
@@ -185,7 +240,12 @@ void ExecutionUnits::cycle() {
   if (writeback_->full()) return;
   if (__builtin_expect(static_cast<int>(!constants_.waiting.empty()), 0) != 0) cycle_constants();
   for (unsigned u = static_cast<unsigned>(Unit::sp); u <= static_cast<unsigned>(Unit::dp); ++u) {
-    if (kinds_[u].waiting != 0) cycle(kinds_[u]);
+    if (kinds_[u].waiting == 0) continue;
+    if (__builtin_expect(static_cast<int>(!pipelines_.empty()), 0) != 0 && u == static_cast<unsigned>(Unit::sp)) {
+      cycle_split(kinds_[u]);
+    } else {
+      cycle(kinds_[u]);
+    }
   }
   if (kinds_[static_cast<unsigned>(Unit::lsu)].waiting != 0) cycle_memory();
 }

@@ -60,6 +60,9 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
   static Use use_of(trace::OpClass c);
   void dispatch(DynamicInstruction& d);
   void cycle(Kind& kind);
+  /// The same for sp pipelines of several kinds (unit.alu).
+  void cycle_split(Kind& kind);
+  void start(DynamicInstruction& d, Cycle& free_at, Kind& kind);
   void cycle_memory();
   /// The constant unit, with initiation.constant_word: one load by register after another, a word at a time.
   [[gnu::noinline]] void cycle_constants();
@@ -73,6 +76,9 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
   Writeback* writeback_ = nullptr;
   CtaStage* ctas_ = nullptr;
   std::array<Kind, protocol::unit_count> kinds_;
+  /// With unit.alu, which pipelines of its partition each static instruction may go to: a bit each, those for logic
+  /// first. Empty: to any.
+  std::vector<std::uint64_t> pipelines_;
   Partition constants_;  ///< without one, no pipeline
   std::uint64_t constant_words_ = 0;
   std::vector<Count> profile_;  ///< per static instruction, since settle()

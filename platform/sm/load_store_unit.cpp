@@ -197,8 +197,8 @@ void LoadStoreUnit::send_next(DynamicInstruction& d) {
   access.sectors = line.sectors;
   access.instruction = answers ? &d : nullptr;
   access.tag = d.warp.value();
-  access.partial = __builtin_expect(static_cast<int>(core_.config.store_masks), 0) != 0 &&
-                   info.writes_memory && info.space == MemorySpace::global &&
+  access.partial = __builtin_expect(static_cast<int>(core_.config.store_masks), 0) != 0 && info.writes_memory &&
+                   info.space == MemorySpace::global &&
                    leaves_bytes(d.addresses.data(), d.active, info.access_bytes, core_.config.line_bytes, line);
   const unsigned sectors = access.sector_count();
   (atomic ? atomic_sectors_ : answers ? load_sectors_ : store_sectors_) += sectors;

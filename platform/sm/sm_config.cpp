@@ -148,6 +148,11 @@ void SmConfig::declare(support::OptionSet& o, const Policies& policies) {
   o.add("writeback.queue", writeback_queue, "warp instructions",
         "results that may wait for write-back before execution units stall", 1, 4096);
   o.add("unit.sp", sp_units, "pipelines", "integer and single-precision pipelines", 1, 64);
+  o.add("unit.alu", alu_units, "pipelines",
+        "pipelines for integer logic, shifts, comparisons, minima and selections, as many for each scheduler; the sp "
+        "pipelines then take floating point and multiplications (of integers one for each scheduler), additions and "
+        "moves go to either. 0: the sp pipelines take all",
+        0, 64);
   o.add("unit.sfu", sfu_units, "pipelines", "special-function pipelines", 1, 64);
   o.add("unit.dp", dp_units, "pipelines", "double-precision pipelines", 1, 64);
   const std::string passes = " pipeline; a wider warp takes several passes";
@@ -194,6 +199,10 @@ void SmConfig::validate() const {
   }
   if (lanes != 32 && lanes != 64) {
     refuse("sm.lanes = " + std::to_string(lanes) + ": expected 32, or 64 for wavefronts");
+  }
+  if (alu_units != 0 && (alu_units % schedulers != 0 || sp_units % schedulers != 0)) {
+    refuse("unit.alu = " + std::to_string(alu_units) + " and unit.sp = " + std::to_string(sp_units) + " with " +
+           std::to_string(schedulers) + " schedulers: expected multiples of the schedulers, or unit.alu = 0");
   }
   const struct {
     unsigned units;

@@ -50,6 +50,7 @@ TEMPLATE_TEST_CASE_SIG("the interconnect moves what the requests and answers car
     c.interconnect.header_flits = 1;
     c.interconnect.header_bytes = 1 + pick(70);
   }
+  c.interconnect.response_flits = 1 + Seed % 3;
   c.l2.line_bytes = 64u << pick(2);
   memory::L1Config l1;
   l1.enabled = false;  // registers come by as well

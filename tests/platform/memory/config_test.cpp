@@ -45,6 +45,19 @@ TEST_CASE("a few SMs with all of L2 and DRAM have what all SMs have") {
   CHECK(c.dram_bandwidth().cycles == bandwidth.cycles);
 }
 
+TEST_CASE("a store that leaves bytes out brings a mask, and headers have wires of their own") {
+  memory::MemorySystemConfig c;
+  c.interconnect.flit_bytes = 32;
+  c.interconnect.header_bytes = 16;
+  for (const bool partial : {false, true}) CHECK(c.store_flits(4, partial) == c.packet_flits(4));
+  c.interconnect.mask_flits = 1;
+  CHECK(c.store_flits(4, false) == 4);
+  CHECK(c.store_flits(4, true) == 5);
+  CHECK(c.store_flits(1, true) == 2);
+  CHECK(c.store_flits(0, false) == c.packet_flits(0));  // a load's request
+  CHECK(c.packet_flits(4) == 5);                        // an answer
+}
+
 TEST_CASE("a header shares a flit with the first data") {
   memory::MemorySystemConfig c;
   c.interconnect.flit_bytes = 64;

@@ -114,6 +114,37 @@ TEST_CASE("coalescer: random accesses touch the sectors that their bytes lie in"
   }
 }
 
+TEST_CASE("coalescer: random stores leave bytes out where no lane writes them") {
+  std::mt19937_64 random(11);
+  unsigned whole = 0, partial = 0;
+  for (unsigned round = 0; round < 3000; ++round) {
+    const unsigned bytes = 1u << random() % 5, line_bytes = random() % 2 != 0 ? 128 : 64;
+    const std::uint64_t base = 0x10000 + (random() % 4) * (random() % 8);
+    std::vector<std::uint64_t> addresses =
+        strided(base, static_cast<std::int64_t>(random() % 3 == 0 ? bytes * (1 + random() % 3) : bytes));
+    if (random() % 4 == 0) addresses[random() % 32] = base + 4 * (random() % 64);
+    const trace::LaneMask active = random() % 2 != 0 ? warp : random() & warp;
+    sm::LineList list;
+    sm::coalesce(addresses.data(), active, bytes, line_bytes, list);
+    std::map<std::uint64_t, bool> written;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if ((active >> lane & 1) == 0) continue;
+      for (unsigned b = 0; b < bytes; ++b) written[addresses[lane] + b] = true;
+    }
+    for (unsigned l = 0; l < list.count; ++l) {
+      bool left_out = false;
+      for (unsigned b = 0; b < line_bytes; ++b) {
+        const bool wanted = (list.lines[l].sectors >> (b / protocol::sector_bytes) & 1) != 0;
+        left_out |= wanted && written.count(list.lines[l].address + b) == 0;
+      }
+      REQUIRE(sm::leaves_bytes(addresses.data(), active, bytes, line_bytes, list.lines[l]) == left_out);
+      ++(left_out ? partial : whole);
+    }
+  }
+  CHECK(whole > 1000);
+  CHECK(partial > 1000);
+}
+
 TEST_CASE("coalescer: a line waits for the last lane that has a byte in it") {
   std::mt19937_64 random(7);
   for (unsigned round = 0; round < 2000; ++round) {

@@ -280,7 +280,7 @@ class Interconnect : public sc_core::sc_module,
   /// Before work() in a cycle.
   support::CycleClient posts_due_{clock_.domain(), [](void* m) { static_cast<Interconnect*>(m)->take_posts(); }, this};
   support::CycleClient wakeup_{clock_.domain(), [](void* m) { static_cast<Interconnect*>(m)->work(); }, this};
-  std::array<std::uint32_t, 9> flits_{};  // of a packet with so many sectors
+  std::array<std::uint32_t, 9> flits_{};                       // of a packet with so many sectors
   std::array<std::array<std::uint32_t, 9>, 2> store_flits_{};  // of a request: sectors written whole, and others
   PartitionMap map_;
   unsigned first_sm_;

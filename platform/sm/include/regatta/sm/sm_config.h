@@ -65,6 +65,7 @@ struct SmConfig {
 
   // Execution units. A unit narrower than a warp takes it in passes.
   unsigned sp_units = 4;
+  unsigned alu_units = 0;  ///< pipelines for integer logic and comparisons; 0: the sp pipelines take these
   unsigned sfu_units = 4;
   unsigned dp_units = 4;
   unsigned sp_lanes = 32;

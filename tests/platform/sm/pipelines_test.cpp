@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pipelines of several kinds (unit.alu) and the latency of predicates (latency.predicate).
+#include "recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+using namespace regatta;
+using test::Recording;
+using test::TraceBuilder;
+using trace::OpClass;
+
+namespace {
+
+constexpr unsigned per_kind = 64;
+
+/// An H100's: two halves for floating point and one pipeline for logic of 16 lanes for each scheduler.
+assembly::MachineConfig split() {
+  assembly::MachineConfig m;
+  m.sm.sp_units = 2 * m.sm.schedulers;
+  m.sm.alu_units = m.sm.schedulers;
+  m.sm.sp_lanes = 16;
+  return m;
+}
+
+/// Cycles from the first to the last dispatch of instructions that do not depend on each other, of the opcodes in turn.
+std::uint64_t cycles_of(const std::string& name, const std::vector<std::pair<OpClass, std::string>>& opcodes,
+                        const assembly::MachineConfig& m) {
+  TraceBuilder b;
+  std::vector<std::uint32_t> steps;
+  for (unsigned i = 0; i < per_kind; ++i) {
+    const auto& [op_class, opcode] = opcodes[i % opcodes.size()];
+    const auto index = b.op(op_class, {i % 8 + 1}, {});
+    b.kernel().instructions[index].opcode = opcode;
+    b.kernel().instructions[index].opcode_id = 1000 + i % static_cast<unsigned>(opcodes.size());
+    steps.push_back(index);
+  }
+  steps.push_back(b.exit());
+  constexpr unsigned warps = 32;
+  b.launch(1, warps * 32);
+  b.begin_cta();
+  for (unsigned w = 0; w < warps; ++w) {
+    b.begin_warp();
+    for (const std::uint32_t i : steps) b.execute(i);
+    b.end_warp();
+  }
+  b.end_cta();
+  const Recording r = test::record(b, name, m);
+  std::uint64_t first = ~std::uint64_t{0}, last = 0;
+  for (const test::Passage& p : r.passages) {
+    if (p.index == steps.back()) continue;
+    first = std::min(first, p.dispatched);
+    last = std::max(last, p.dispatched);
+  }
+  return last - first;
+}
+
+struct Law {
+  const char* name;
+  std::vector<std::pair<OpClass, std::string>> opcodes;
+  double cycles_each;  ///< of a scheduler, for an instruction
+};
+
+/// Throughputs of one SM as measured on an H100: 2 a cycle are 2 cycles each for a scheduler.
+const Law laws[] = {
+    {"fma", {{OpClass::fp32_mad, "fma.rn.f32"}}, 1},
+    {"logic", {{OpClass::int_add, "and.b32"}}, 2},
+    {"logic_shift", {{OpClass::int_add, "lop3.b32"}, {OpClass::int_add, "shf.l.b32"}}, 2},
+    {"add_logic", {{OpClass::int_add, "add.s32"}, {OpClass::int_add, "lop3.b32"}}, 1},
+    {"fma_add", {{OpClass::fp32_mad, "fma.rn.f32"}, {OpClass::int_add, "add.s32"}}, 1},
+    {"imad", {{OpClass::int_mad, "mad.lo.s32"}}, 2},
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE_SIG("pipelines: throughputs of an H100's scheduler", "", ((unsigned Law), Law), 0, 1, 2, 3, 4, 5) {
+  const auto& law = laws[Law];
+  const assembly::MachineConfig m = split();
+  const double each = static_cast<double>(cycles_of(law.name, law.opcodes, m)) / (per_kind * 32.0 / m.sm.schedulers);
+  CAPTURE(law.name);
+  CHECK(each > 0.97 * law.cycles_each);
+  CHECK(each < 1.08 * law.cycles_each);
+}
+
+TEST_CASE("pipelines: as many of each kind as schedulers, or none") {
+  assembly::MachineConfig m = split();
+  m.sm.alu_units = 3;
+  CHECK_THROWS_WITH(m.sm.validate(),
+                    Catch::Matchers::Contains("unit.alu = 3 and unit.sp = 8 with 4 schedulers: expected "
+                                              "multiples of the schedulers, or unit.alu = 0"));
+}
+
+TEST_CASE("pipelines: a predicate reaches its reader later than a register") {
+  assembly::MachineConfig m;
+  TraceBuilder b;
+  const auto compare = b.set_predicate(0, {1});
+  const auto guarded = b.guarded_op(OpClass::int_add, 0, {2}, {1});
+  const auto add = b.op(OpClass::int_add, {3}, {2});
+  b.exit();
+  b.launch(1, 32);
+  b.run_all();
+  const Recording as_usual = test::record(b, "predicate_as_usual", m);
+  const unsigned latency = m.sm.timing[static_cast<unsigned>(OpClass::int_add)].latency;
+  CHECK(as_usual.gap(compare, guarded) == as_usual.gap(guarded, add));
+  CHECK(sm::traits_of(b.kernel().instructions[compare], compare, m.sm).latency == latency);
+  m.sm.predicate_latency = latency + 9;
+  CHECK(sm::traits_of(b.kernel().instructions[compare], compare, m.sm).latency == latency + 9);
+  CHECK(sm::traits_of(b.kernel().instructions[add], add, m.sm).latency == latency);
+}
