@@ -12,6 +12,7 @@
 #include "sequences.h"
 #include "three_inputs.h"
 #include "unroll.h"
+#include "vector_loads.h"
 
 namespace regatta::passes {
 
@@ -31,6 +32,7 @@ Target hopper() {
   t.read_only_passes = true;
   t.loads_parameters = true;
   t.three_inputs = true;
+  t.vectors = true;
   t.barriers = true;
   const auto latency = [&](std::initializer_list<OpClass> classes, unsigned cycles) {
     for (const OpClass c : classes) t.latency.op_class[static_cast<std::size_t>(c)] = cycles;
@@ -88,6 +90,7 @@ TargetResult select_instructions(ir::Function& f, const Target& target) {
     result.merged = join_operations(f);
     cleanup(f);
   }
+  if (target.vectors) result.merged += join_loads(f);
   if (target.sequences) result.expanded = expand_operations(f);
   if (result.expanded > 0) {
     share_values(f);

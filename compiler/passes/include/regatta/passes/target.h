@@ -36,6 +36,8 @@ struct Target {
   bool loads_parameters = false;
   /// Additions of three operands, of a shifted operand, logic of three operands.
   bool three_inputs = false;
+  /// Loads of neighbouring words of shared memory or constants are one.
+  bool vectors = false;
   /// Lanes that may part at a branch meet again by an instruction at either end.
   bool barriers = false;
 
