@@ -35,7 +35,9 @@ MECHANISMS = {
     "launches of CTAs and warps that take time": ["--sm.cta_launch", 0, "--sm.warp_launch", 0],
     "a barrier unit that takes one warp after another": ["--sm.barrier_interval", 0],
     "a constant unit for loads by register": ["--initiation.constant_word", 0],
-    "the second line of an access that is looked up in a cycle": ["--l1.tags", 1],
+    "more than one line that the L1 looks up in a cycle": ["--l1.tags", 1],
+    "lines of an access that conflict in the L1's banks": ["--l1.tag_banks", 0],
+    "a TLB": ["--tlb.entries", 0],
     "headers that share a flit with data": ["--interconnect.header_bytes", 0],
     "more than 256 lines on their way to an L1": ["--l1.mshrs", 256],
 }

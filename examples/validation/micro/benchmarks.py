@@ -14,6 +14,7 @@ OPERANDS = 128  # bytes of a buffer of operands
 UNMEASURED = "_link"  # ends the names of launches that only prepare memory
 LENGTHS = (64, 576)  # of a chain: instructions
 TRIPS = (4, 12)  # of a loop that measures a rate
+FIRST_TOUCH = ("--tlb.second_entries", 4096)  # pages that nobody has used: the TLB's second level is cold
 UNROLLED = 128  # instructions of a loop that measures a rate
 
 
@@ -27,6 +28,7 @@ class Benchmark:
     sms: int = 1
     make: object = field(default=None, repr=False)  # make(program, length) -> work done in all
     lengths: tuple = LENGTHS
+    options: tuple = ()  # of regatta-sim; the same in all of a group
 
     def entry(self, length):
         return f"{self.name}_{length}"
@@ -63,8 +65,8 @@ class Program:
         self.launched.append(entry)
 
     def touch(self):
-        """Adds a launch that reads the operands, so that all others find them in the L2."""
-        operands = [n for n in sorted(self.names) if n.startswith("operands")]
+        """Adds a first launch that reads and writes operands and results, so that all others find them in the L2."""
+        operands = [n for n in sorted(self.names) if n.startswith("operands") or n == "result"]
         body = "".join(f"  add.u64 %p{i}, %p{i}, %s;\n  ld.global.b32 %r0, [%p{i}];\n  st.global.b32 [%p{i}], %r0;\n" for i in range(len(operands)))
         self.kernel(f"{self.name}_touch", "  mul.wide.u32 %s, %t, 4;\n" + body, operands, block=OPERANDS // 4)
         for of in (self.launches, self.launched):
@@ -97,6 +99,8 @@ def arithmetic(name, kind, pattern, warps=1, chains=1, trips=False):
         operands = program.buffer(f"operands_{kind}", OPERANDS, init="uniform", type=type_, low=low, high=high, seed=1)
         result = program.buffer("result", 8192, init="zero", type="u32")
         load = "".join(f"  ld.global.{kind} {r}, [%p0+{i * size}];\n" for i, r in enumerate(["%a", "%b", *(f"%x{c}" for c in range(chains))]))
+        if kind == "b32":  # lanes differ: a shuffle of equal values would be none
+            load += "".join(f"  xor.b32 %x{c}, %x{c}, %t;\n" for c in range(chains))
         steps = [(c, pattern[i % len(pattern)]) for i in range(unrolled // chains) for c in range(chains)]
         code = "".join(f"  {line.format(x=f'%x{c}', n=c)}\n" for c, line in steps)
         if trips:
@@ -124,7 +128,7 @@ DFMA = ["fma.rn.f64 {x}, {x}, %a, %b;"]
 HFMA2 = ["fma.rn.f16x2 {x}, {x}, %a, %b;"]
 EX2 = ["ex2.approx.ftz.f32 {x}, {x};"]
 POPC = ["popc.b32 {x}, {x};"]
-SHFL = ["shfl.sync.idx.b32 {x}, {x}, %a, 31, -1;"]
+SHFL = ["shfl.sync.up.b32 {x}, {x}, 1, 0, -1;"]
 I2F = ["cvt.rn.f32.s32 %f{n}, {x};\n  mov.b32 {x}, %f{n};"]
 
 # name, title, type, instructions in turn, instructions of a step.
@@ -327,7 +331,7 @@ def all_benchmarks():
     add("l2_hit", "LDG, hit in the L2, of 1 MB", "latency", "loads", chase("l2_hit", 1024, 1 << 10))
     add("l2_hit_4mb", "LDG, hit in the L2, of 4 MB", "latency", "loads", chase("l2_hit_4mb", 1024, 1 << 12))
     add("l2_hit_16mb", "LDG, hit in the L2, of 16 MB", "latency", "loads", chase("l2_hit_16mb", 1024, 1 << 14))
-    add("dram", "LDG from DRAM", "latency", "loads", chase("dram", 2048, 1 << 15, warm=False))
+    add("dram", "LDG from DRAM, of 1 MB", "latency", "loads", chase("dram", 1024, 1 << 10, warm=False))
     add("atom", "ATOM in the L2", "latency", "loads", atomic_chain)
     for name, title, type_, pattern in RATES:
         add(name, title, "rate", "rates", arithmetic(name, type_, pattern, 32, 8, trips=True), lengths=TRIPS)
@@ -340,15 +344,16 @@ def all_benchmarks():
             lengths=(32, 96))
     for warps, lines in ((1, 32), (1, 128), (1, 512), (8, 512), (32, 512)):
         name = f"scattered_{warps}_{lines}"
-        add(name, f"{warps} warp{'s' if warps > 1 else ''} of {lines} scattered lines, first touch", "time", "scattered", scattered(name, warps, lines), lengths=(0, 1))
+        add(name, f"{warps} warp{'s' if warps > 1 else ''} of {lines} scattered lines, first touch", "time", "scattered", scattered(name, warps, lines), lengths=(0, 1),
+            options=FIRST_TOUCH)
     return rows
 
 
 def programs(benchmarks):
-    """Per group: the program, its SMs, and for each benchmark the entries with the work that they do."""
+    """Per group: the program, one of its benchmarks, and for each of them the entries with the work that they do."""
     made = {}
     for b in benchmarks:
-        program, sms, work = made.setdefault(b.group, (Program(b.group), b.sms, {}))
+        program, _, work = made.setdefault(b.group, (Program(b.group), b, {}))
         work[b.name] = [(b.entry(n), b.make(program, n)) for n in b.lengths]
     for program, _, _ in made.values():
         program.touch()

@@ -64,14 +64,14 @@ def simulate(programs, machine, values, work, groups=None, options=()):
     benchmarks = [b for b in all_benchmarks() if groups is None or b.group in groups]
     by_name = {b.name: b for b in benchmarks}
     laws = []
-    for group, (program, sms, entries) in make_programs(benchmarks).items():
+    for group, (program, one, entries) in make_programs(benchmarks).items():
         folder = work / f"micro-{group}-{digest(program.ptx(), HERE / 'benchmarks.py')}"
         folder.mkdir(parents=True, exist_ok=True)
         launch = program.write(folder)
         trace = folder / f"{digest(programs / 'regatta-annotate')}.rgt"
         run([programs / "regatta-annotate", "--launch", launch, "--out"], trace)
         numbers = ",".join(str(i) for i, entry in enumerate(program.launched) if not entry.endswith(UNMEASURED))
-        more = ["--machine", machine, "--sms", sms, "--launches", numbers, "--warm", 0, "--warm-code", "--threads", 1, *options]
+        more = ["--machine", machine, "--sms", one.sms, "--launches", numbers, "--warm", 0, "--warm-code", "--threads", 1, *one.options, *options]
         result = folder / f"{trace.stem}-{digest(programs / 'regatta-sim', values, *more)}.json"
         run([programs / "regatta-sim", trace, *more, "--stats"], result)
         document = json.loads(result.read_text())
