@@ -9,22 +9,22 @@ results stay in DIR by what they were made from: a second run makes only what ha
 import argparse
 import concurrent.futures
 import csv
-import hashlib
 import json
 import math
 import os
 import pathlib
 import statistics
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(ROOT / "platform" / "python"))
+sys.path[:0] = [str(ROOT / "platform" / "python"), str(HERE / "micro"), str(HERE)]
 
+import micro  # noqa: E402
 from regatta.means import rank_correlation  # noqa: E402
+from runs import digest, knobs, percent, run, write  # noqa: E402
 
 KERNELS = ROOT / "traces" / "kernels"
 SMS = 8  # of the partition in which the counters were taken
@@ -35,7 +35,9 @@ MECHANISMS = {
     "launches of CTAs and warps that take time": ["--sm.cta_launch", 0, "--sm.warp_launch", 0],
     "a barrier unit that takes one warp after another": ["--sm.barrier_interval", 0],
     "a constant unit for loads by register": ["--initiation.constant_word", 0],
-    "the second line of an access that is looked up in a cycle": ["--l1.tags", 1],
+    "more than one line that the L1 looks up in a cycle": ["--l1.tags", 1],
+    "lines of an access that conflict in the L1's banks": ["--l1.tag_banks", 0],
+    "a TLB": ["--tlb.entries", 0],
     "headers that share a flit with data": ["--interconnect.header_bytes", 0],
     "more than 256 lines on their way to an L1": ["--l1.mshrs", 256],
 }
@@ -55,40 +57,12 @@ class Launch:
         return self.ours[what] / self.gpu[what] if self.gpu[what] else math.nan
 
 
-def digest(*parts):
-    h = hashlib.sha256()
-    for part in parts:
-        h.update(part.read_bytes() if isinstance(part, pathlib.Path) else str(part).encode())
-        h.update(b"\0")
-    return h.hexdigest()[:16]
-
-
-def run(command, file):
-    """Makes `file` by the command, to which the name of a file beside it is added last."""
-    if file.exists():
-        return
-    part = file.with_name(f"{file.stem}.{os.getpid()}.part{file.suffix}")
-    done = subprocess.run([*map(str, command), str(part)], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        part.unlink(missing_ok=True)
-        raise RuntimeError(f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stderr}")
-    part.replace(file)
-
-
 def annotate(programs, program, work):
     folder = KERNELS / program
     inputs = sorted(p for p in folder.iterdir() if p.suffix in (".toml", ".ptx"))
     trace = work / f"{program}-{digest(programs / 'regatta-annotate', *inputs)}.rgt"
     run([programs / "regatta-annotate", "--launch", folder / "launch.toml", "--out"], trace)
     return trace
-
-
-def knobs(programs, machine):
-    """All values of the machine, those of the files on which it builds too."""
-    done = subprocess.run([programs / "regatta-sim", "--machine", machine, "--dump-config"], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"validate.py: --machine {machine}: {done.stderr}")
-    return done.stdout
 
 
 def simulate(programs, trace, number, machine, values, work, more=()):
@@ -102,10 +76,6 @@ def simulate(programs, trace, number, machine, values, work, more=()):
     return {"cycles": document["cycles"], "warp_instructions": document["warp_instructions"],
             "l1_load_sectors": sum(g["load_sectors"] for g in sm), "dram_read_bytes": sum(g["bytes_read"] for g in dram),
             "mismatches": document["checks"].get("mismatches", 0)}
-
-
-def percent(share, digits):
-    return f"{100 * share:.{digits}f} %"
 
 
 @dataclass
@@ -178,8 +148,8 @@ def farthest(launches, count):
     return "\n".join(lines)
 
 
-def page(launches, machine, without):
-    """`without`: the errors of the machine without each mechanism, by name."""
+def page(launches, machine, without, laws):
+    """`without`: the errors of the machine without each mechanism, by name. `laws`: of the micro-benchmarks, simulated."""
     near = [l for l in launches if same_program(l)]
     others = [l for l in launches if not same_program(l)]
     e = Errors.of(launches)
@@ -191,7 +161,7 @@ def page(launches, machine, without):
         "errors": rows([("all", launches), ("instructions within a tenth", near), ("others", others)]),
         "farthest": farthest(launches, 20),
         "sectors": f"{percent(within(launches, 'l1_load_sectors', 0.05), 0)}", "dram": f"{percent(within(launches, 'dram_read_bytes', 0.15), 0)}",
-        "machine": machine,
+        "machine": machine, "micro": micro.tables(laws), "micro_verdict": micro.verdict(laws),
         "ablation": "\n".join(f"| {name} | {percent(e.mean, 1)} | {percent(e.median, 1)} |" for name, e in without.items()),
     }
     for name, value in values.items():
@@ -208,12 +178,6 @@ def tell(done, of, begin):
     begins = "\r" if terminal else ""
     print(f"{begins}{done} of {of} launches, about {left:.0f} s left", end="  " if terminal and done != of else "\n",
           file=sys.stderr, flush=True)
-
-
-def write(path, text):
-    part = pathlib.Path(f"{path}.part")
-    part.write_text(text)
-    part.replace(path)
 
 
 def table(launches, path):
@@ -295,7 +259,8 @@ def main():
         small = [l for l in long if l.gpu["warp_instructions"] <= SMALL]
         errors = {"nothing": Errors.of(small)}
         errors.update((name, Errors.of([l for l in of if l.gpu["cycles"] >= SHORTEST])) for name, of in without.items())
-        write(arguments.page, page(long, arguments.machine, errors))
+        write(arguments.page, page(long, arguments.machine, errors,
+                                   micro.simulate(programs, arguments.machine, values, arguments.work)))
 
 
 if __name__ == "__main__":

@@ -24,11 +24,13 @@ L1Cache::L1Cache(const sc_core::sc_module_name& name, const L1Config& config, su
       bytes_(tags_.size() * config.line_bytes),
       mshrs_(config.mshrs, config.merge_limit),
       pool_(config.line_bytes),
+      tlb_(config.tlb),
       misses_(config.miss_queue),
       fills_(config.fill_queue),
       responses_(config.response_queue),
       late_hits_(config.response_queue),
-      own_answers_from_(data_.cached || local_.cached ? 0 : no_cycle) {
+      own_answers_from_(data_.cached || local_.cached ? 0 : no_cycle),
+      ports_(config.tags, config.sectors, config.tag_banks, config.line_bytes) {
   config_.check();
   upstream.bind(*this);
   downstream.bind(*this);
@@ -55,17 +57,20 @@ tlm::tlm_sync_enum L1Cache::nb_transport_fw(Payload& payload, tlm::tlm_phase& ph
   if (held_ != nullptr) protocol_error(upstream.name(), "BEGIN_REQ before END_REQ of the previous request");
   catch_up(now);
   const std::uint64_t start = now + clock_.cycles(delay);
-  if (start == now && has_port(now)) {
+  const std::uint64_t address = payload.get_address();
+  const unsigned sectors = count_sectors(access->sectors & all_sectors_);
+  const std::uint64_t looked_up = start == now ? ports_.earliest(now, address, sectors) : LookupPorts::never;
+  if (looked_up != LookupPorts::never) {
     switch (admit(payload, *access, now)) {
       case Admission::completed:
-        take_port(now);
-        delay += clock_.time(config_.hit_latency);
+        ports_.take(looked_up, address, sectors);
+        delay += clock_.time(config_.hit_latency + (looked_up - now));
         return tlm::TLM_COMPLETED;
       case Admission::taken:
-        take_port(now);
+        ports_.take(looked_up, address, sectors);
         payload.acquire();
         phase = tlm::END_REQ;
-        if (!has_port(now)) delay += clock_.one();
+        if (!ports_.open(now)) delay += clock_.one();
         return tlm::TLM_UPDATED;
       case Admission::refused:
         count_failure(now);
@@ -153,7 +158,7 @@ L1Cache::Admission L1Cache::admit_read(Payload& payload, protocol::MemoryAccess&
       ++merges_;
     } else {
       if (mshrs_.full()) return refuse(ReservationFailure::mshr);
-      if (!misses_.has_room(now)) return refuse(ReservationFailure::miss_queue);
+      if (!way_down(now)) return refuse(ReservationFailure::miss_queue);
       // The request itself goes down when it asks for all that the L1 fetches; otherwise a payload of our own.
       Payload* fetch = &payload;
       if (!registers && (access.sectors & all_sectors_) != missing) {
@@ -194,11 +199,11 @@ L1Cache::Admission L1Cache::admit_store(Payload& payload, const protocol::Memory
   const bool goes_down = !(policy.store == Store::back && keeps);
   const std::size_t gives_way = keeps && !found ? tags_.victim(address) : !keeps && found ? index : CacheArray::none;
   if (gives_way != CacheArray::none && tags_.line(gives_way).valid != 0 && tags_.line(gives_way).dirty != 0) {
-    if (!misses_.has_room(now)) return refuse(ReservationFailure::miss_queue);
+    if (!way_down(now)) return refuse(ReservationFailure::miss_queue);
     write_back(gives_way, now);
     tags_.line(gives_way).dirty = 0;  // stays until the store has its own place
   }
-  if (goes_down && !misses_.has_room(now)) return refuse(ReservationFailure::miss_queue);
+  if (goes_down && !way_down(now)) return refuse(ReservationFailure::miss_queue);
   if (request_has_data(access.access)) write_hits_ += found;
   if (!keeps) {
     if (found) {
@@ -262,7 +267,7 @@ L1Cache::Admission L1Cache::admit_register_write(Payload& payload, std::uint64_t
 }
 
 L1Cache::Admission L1Cache::forward(Payload& payload, const protocol::MemoryAccess& access, std::uint64_t now) {
-  if (!misses_.has_room(now)) return refuse(ReservationFailure::miss_queue);
+  if (!way_down(now)) return refuse(ReservationFailure::miss_queue);
   const unsigned bytes = bytes_of(access);
   if (request_has_data(access.access)) {
     ++writes_;
@@ -282,7 +287,7 @@ L1Cache::Admission L1Cache::forward(Payload& payload, const protocol::MemoryAcce
 bool L1Cache::make_room(std::size_t index, std::uint64_t now) {
   CacheArray::Line& line = tags_.line(index);
   if (line.valid != 0 && line.dirty != 0) {
-    if (!misses_.has_room(now)) return false;
+    if (!way_down(now)) return false;
     write_back(index, now);
   }
   line = CacheArray::Line{};
@@ -310,7 +315,7 @@ void L1Cache::write_back(std::size_t index, std::uint64_t now) {
 
 // Lines that were dirty when their kernel ended, as fast as they can go.
 void L1Cache::flush(std::uint64_t now) {
-  while (!flushed_.empty() && misses_.has_room(now)) {
+  while (!flushed_.empty() && way_down(now)) {
     Payload* out = pool_.take(tlm::TLM_WRITE_COMMAND, flushed_.back().address);
     protocol::MemoryAccess& access = access_of(*out);
     access.writeback = true;
@@ -402,7 +407,7 @@ void L1Cache::use_bytes(std::uint64_t bytes) {
 bool L1Cache::idle() const {
   return misses_.empty() && fills_.empty() && responses_.empty() && late_hits_.empty() && held_ == nullptr &&
          held_fill_ == nullptr && mshrs_.in_use() == 0 && !requester_.blocked() && !responder_.blocked() &&
-         pool_.outstanding() == 0 && flushed_.empty();
+         pool_.outstanding() == 0 && flushed_.empty() && translating_.empty();
 }
 
 }  // namespace regatta::memory

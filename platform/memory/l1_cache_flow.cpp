@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 namespace regatta::memory {
 
@@ -33,9 +34,11 @@ tlm::tlm_sync_enum L1Cache::nb_transport_bw(Payload& payload, tlm::tlm_phase& ph
   return tlm::TLM_ACCEPTED;
 }
 
-// Handles all responses from below that are due. Called by work() and also before each request, so that a request sees
-// the same state whichever runs first in a cycle. A second call in a cycle has no effect.
+// Handles all responses from below that are due, and requests whose translation is. Called by work() and also before
+// each request, so that a request sees the same state whichever runs first in a cycle. A second call in a cycle has no
+// effect.
 void L1Cache::catch_up(std::uint64_t now) {
+  if (!translating_.empty() && take_translations(now)) moved_ = true;
   while (fills_.ready(now)) {
     if (!fill(*fills_.front().payload, now)) return;
     fills_.pop(now);
@@ -120,6 +123,8 @@ void L1Cache::install(Payload& payload, std::uint8_t sectors, bool registers, st
 void L1Cache::retry_held(std::uint64_t now) {
   if (held_ == nullptr || held_at_ > now) return;
   Payload& payload = *held_;
+  const std::uint64_t address = payload.get_address();
+  const unsigned sectors = count_sectors(access_of(payload).sectors & all_sectors_);
   const bool room = late_hits_.has_room(now);  // a hit is answered through this queue
   const Admission a = room ? admit(payload, access_of(payload), now) : refuse(ReservationFailure::answers);
   if (a == Admission::refused) {
@@ -129,8 +134,10 @@ void L1Cache::retry_held(std::uint64_t now) {
   }
   held_ = nullptr;
   if (held_counted_) waited_[static_cast<unsigned>(refused_for_)] += now - refused_at_;
-  take_port(now);
-  if (a == Admission::completed) late_hits_.push({&payload, now + std::max(config_.hit_latency, 2u) - 1});
+  // It has waited for a cycle in which nothing else was sent, so that there is a place in this one or the next.
+  const std::uint64_t looked_up = ports_.earliest(now, address, sectors);
+  ports_.take(looked_up, address, sectors);
+  if (a == Admission::completed) late_hits_.push({&payload, looked_up + std::max(config_.hit_latency, 2u) - 1});
   tlm::tlm_phase phase = tlm::END_REQ;
   sc_core::sc_time delay = clock_.one();
   upstream->nb_transport_bw(payload, phase, delay);
@@ -148,9 +155,42 @@ bool L1Cache::pass_up(Payload& payload, std::uint64_t now, std::uint64_t at) {
   return true;
 }
 
-// Sends towards the L2. If the queue is empty, the payload leaves at once, annotated with one cycle for the queue and
-// one for the hop.
+// Sends towards the L2, with its translation. Instructions, constants, metadata and registers have addresses of their
+// own, which need none.
 void L1Cache::send_down(Payload& payload, std::uint64_t now) {
+  if (tlb_.enabled()) {
+    const AccessClass c = access_of(payload).access;
+    const bool data =
+        is_store(c) || c == AccessClass::data_load || c == AccessClass::local_load || c == AccessClass::atomic;
+    const std::uint64_t ready = data ? tlb_.translate(payload.get_address(), now) : now;
+    // Behind those whose translation is known and that still wait for a place, so that requests of a line keep their
+    // order.
+    const bool behind = !translating_.empty() && translating_.front().ready <= now;
+    if (ready > now || behind || !misses_.has_room(now)) {
+      translating_.push_back({&payload, ready, translated_++});
+      std::push_heap(translating_.begin(), translating_.end(), std::greater<>());
+      wakeup_.request(now, std::max(ready, now + 1));
+      return;
+    }
+  }
+  send_translated(payload, now);
+}
+
+bool L1Cache::take_translations(std::uint64_t now) {
+  bool moved = false;
+  while (!translating_.empty() && translating_.front().ready <= now && misses_.has_room(now)) {
+    Payload& payload = *translating_.front().payload;
+    std::pop_heap(translating_.begin(), translating_.end(), std::greater<>());
+    translating_.pop_back();
+    send_translated(payload, now);
+    moved = true;
+  }
+  return moved;
+}
+
+// If the queue is empty, the payload leaves at once, annotated with one cycle for the queue and
+// one for the hop.
+void L1Cache::send_translated(Payload& payload, std::uint64_t now) {
   if (misses_.unused(now) && requester_.open(now) && requester_.next_at() <= now + 2) {
     send_down_at(payload, now, now + 2);
     return;
@@ -212,7 +252,8 @@ void L1Cache::work() {
   if (!fills_.empty()) next.consider(fills_.next(), filled || answered);
   if (held_fill_ != nullptr) next.consider(held_fill_at_, filled);
   if (held_ != nullptr) next.consider(held_at_, filled || sent || answered);
-  if (!flushed_.empty()) next.consider(now, sent);
+  if (!flushed_.empty()) next.consider(now, sent || (filled && tlb_.enabled()));
+  if (!translating_.empty()) next.consider(translating_.front().ready, sent);
   if (!misses_.empty() && !requester_.blocked()) {
     next.consider(std::max(misses_.next() + 1, requester_.next_at()) - 1, sent);
   }

@@ -75,6 +75,12 @@ void L1Cache::register_stats(support::StatGroup& g) {
   }
   g.counter("mshrs_max", mshrs_.max_in_use_counter(), "entries", "most MSHRs in use at a time");
   g.counter("miss_queue_max", misses_.max_size_counter(), "entries", "most requests waiting for the interconnect");
+  if (tlb_.enabled()) {
+    g.counter("tlb_hits", tlb_.hits(), "accesses", "requests to the L2 whose page was in the TLB");
+    g.counter("tlb_misses", tlb_.misses(), "accesses", "requests to the L2 whose page was not, including merged ones");
+    g.counter("tlb_merges", tlb_.merges(), "accesses", "misses of the TLB that joined one of the same page");
+    g.counter("tlb_walks", tlb_.walks(), "accesses", "misses of the TLB's second level");
+  }
   g.counter("response_queue_max", responses_.max_size_counter(), "entries", "most answers waiting for the SM");
 }
 

@@ -65,6 +65,10 @@ void L1Config::declare(support::OptionSet& o) {
   o.add("l1.merge_limit", merge_limit, "requests", "requests that may wait for one fetch of the L1", 1, 1024);
   o.add("l1.hit_latency", hit_latency, "cycles", "cycles from request to answer on a hit", 1, 100000);
   o.add("l1.tags", tags, "lines", "lines of accesses that the L1 looks up per cycle", 1, 32);
+  o.add("l1.sectors", sectors, "sectors",
+        "sectors of those accesses that the L1 reads or writes per cycle; 0: any number", 0, 256);
+  o.add("l1.tag_banks", tag_banks, "banks",
+        "banks of the L1's tags, each of which looks up one line per cycle; 0: any lines together", 0, 32);
   o.add("l1.miss_queue", miss_queue, "entries", "requests of the L1 that may wait for the interconnect", 1, 1u << 16);
   o.add("l1.fill_queue", fill_queue, "entries", "fills that the L1 holds before it exerts back-pressure", 1, 1u << 16);
   o.add("l1.response_queue", response_queue, "entries", "answers of the L1 that may wait for the SM", 1, 1u << 16);
@@ -81,6 +85,18 @@ void L1Config::declare(support::OptionSet& o) {
         "whether a store to global memory allocates a line on a miss (not with write_evict)", misses);
   o.add("l1.local_store_miss", local_store_miss,
         "whether a store to local memory allocates a line on a miss (not with write_evict)", misses);
+  o.add("tlb.entries", tlb.entries, "pages",
+        "pages of an SM's TLB, for data that the L1 sends to the L2; 0: no translation", 0, 1u << 20);
+  o.add("tlb.page_bytes", tlb.page_bytes, "bytes", "size of a page of the TLB", 256, std::uint64_t{1} << 40);
+  o.add("tlb.latency", tlb.latency, "cycles", "cycles of a TLB miss that the second level answers", 1, 100000);
+  o.add("tlb.queue", tlb.queue, "entries", "requests that may wait for a translation", 1, 1u << 16);
+  o.add("tlb.second_entries", tlb.second_entries, "pages",
+        "pages of the TLB's second level, of which each SM has one; 0: it has all pages from the start", 0, 1u << 20);
+  o.add("tlb.second_page_bytes", tlb.second_page_bytes, "bytes", "size of a page of the TLB's second level", 256,
+        std::uint64_t{1} << 40);
+  o.add("tlb.walk_latency", tlb.walk_latency, "cycles", "further cycles of a miss of the TLB's second level", 1,
+        100000);
+  o.add("tlb.walks", tlb.walks, "walks", "misses of the TLB's second level that an SM can have under way", 1, 4096);
 }
 
 void L1Config::check() const {
@@ -90,6 +106,23 @@ void L1Config::check() const {
   check_positive("l1.merge_limit", merge_limit);
   check_positive("l1.hit_latency", hit_latency);
   check_positive("l1.tags", tags);
+  if (sectors != 0 && sectors * protocol::sector_bytes < line_bytes) {
+    throw ConfigError("l1.sectors is " + std::to_string(sectors) + ": expected 0 or at least the " +
+                      std::to_string(line_bytes / protocol::sector_bytes) + " of a line");
+  }
+  if (tag_banks != 0 && !power_of_two(tag_banks)) {
+    throw ConfigError("l1.tag_banks is " + std::to_string(tag_banks) + ": expected 0 or a power of two up to 32");
+  }
+  if (!power_of_two(tlb.page_bytes) || tlb.page_bytes < line_bytes) {
+    throw ConfigError("tlb.page_bytes is " + std::to_string(tlb.page_bytes) +
+                      ": expected a power of two of at least l1.line_bytes = " + std::to_string(line_bytes));
+  }
+  if (!power_of_two(tlb.second_page_bytes) || tlb.second_page_bytes < tlb.page_bytes) {
+    throw ConfigError("tlb.second_page_bytes is " + std::to_string(tlb.second_page_bytes) +
+                      ": expected a power of two of at least tlb.page_bytes = " + std::to_string(tlb.page_bytes));
+  }
+  check_positive("tlb.queue", tlb.queue);
+  if (tlb.second_entries != 0) check_positive("tlb.walks", tlb.walks);
   check_positive("l1.miss_queue", miss_queue);
   check_positive("l1.fill_queue", fill_queue);
   check_positive("l1.response_queue", response_queue);

@@ -164,7 +164,9 @@ Knobs = TypedDict("Knobs", {
     "l1.miss_queue": int,  # entries
     "l1.mshrs": int,  # entries
     "l1.response_queue": int,  # entries
+    "l1.sectors": int,  # sectors
     "l1.size_bytes": int,  # bytes
+    "l1.tag_banks": int,  # banks
     "l1.tags": int,  # lines
     "l1.ways": int,  # ways
     "l2.banks": int,  # banks
@@ -318,6 +320,14 @@ Knobs = TypedDict("Knobs", {
     "switching.max_ctas": int,  # CTAs
     "switching.max_warps": int,  # warps
     "switching.stall_cycles": int,  # cycles
+    "tlb.entries": int,  # pages
+    "tlb.latency": int,  # cycles
+    "tlb.page_bytes": int,  # bytes
+    "tlb.queue": int,  # entries
+    "tlb.second_entries": int,  # pages
+    "tlb.second_page_bytes": int,  # bytes
+    "tlb.walk_latency": int,  # cycles
+    "tlb.walks": int,  # walks
     "um.bytes": int,  # bytes
     "um.least_l1": int,  # bytes
     "unit.dp": int,  # pipelines

@@ -74,6 +74,33 @@ TEST_CASE("a header shares a flit with the first data") {
         std::string::npos);
 }
 
+TEST_CASE("ports and pages of an L1 that do not fit are refused with a sentence") {
+  const auto refused = [](const memory::L1Config& c) -> std::string {
+    try {
+      c.check();
+      return "";
+    } catch (const support::ConfigError& e) {
+      return e.what();
+    }
+  };
+  memory::L1Config c;
+  c.tag_banks = 4;
+  c.sectors = 4;
+  CHECK(refused(c).empty());
+  c.tag_banks = 3;
+  CHECK(refused(c).find("l1.tag_banks is 3: expected 0 or a power of two") != std::string::npos);
+  c.tag_banks = 0;
+  c.sectors = 3;
+  CHECK(refused(c).find("l1.sectors is 3: expected 0 or at least the 4 of a line") != std::string::npos);
+  c.sectors = 0;
+  c.tlb.page_bytes = 3000;
+  CHECK(refused(c).find("tlb.page_bytes is 3000: expected a power of two") != std::string::npos);
+  c.tlb.page_bytes = 8192;
+  c.tlb.second_page_bytes = 4096;
+  CHECK(refused(c).find("tlb.second_page_bytes is 4096: expected a power of two of at least tlb.page_bytes = 8192") !=
+        std::string::npos);
+}
+
 TEST_CASE("configurations that do not fit together are refused with a sentence") {
   memory::MemorySystemConfig c;
   CHECK(refusal(c).empty());

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <regatta/memory/cache_array.h>
+#include <regatta/memory/lookup_ports.h>
 #include <regatta/memory/mshr_table.h>
+#include <regatta/memory/tlb.h>
 #include <regatta/memory/transport.h>
 #include <regatta/support/clock_domain.h>
 #include <regatta/support/config.h>
@@ -34,6 +36,8 @@ struct L1Config {
   unsigned merge_limit = 8;             ///< requests that may wait for one fetch
   unsigned hit_latency = 82;            ///< cycles
   unsigned tags = 1;                    ///< requests per cycle, each for a line
+  unsigned sectors = 0;                 ///< sectors per cycle that these have together; 0: any number
+  unsigned tag_banks = 0;               ///< banks of the tags, each with one lookup per cycle; 0: any lines
   unsigned miss_queue = 16;             ///< requests waiting to leave for the L2
   unsigned fill_queue = 8;              ///< answers taken from the interconnect
   unsigned response_queue = 16;         ///< answers waiting for the SM
@@ -46,13 +50,14 @@ struct L1Config {
   /// Stores that miss, with "write_through" and "write_back": "no_allocate" | "allocate".
   std::string data_store_miss = "no_allocate";
   std::string local_store_miss = "no_allocate";
+  TlbConfig tlb;  ///< between the L1 and the L2
 
   void declare(support::OptionSet& options);
   /// Throws support::ConfigError with a sentence when the values do not fit together.
   void check() const;
 };
 
-/// L1Config::tags requests per cycle and set-associative lines with LRU replacement.
+/// As many requests per cycle as its LookupPorts permit, and set-associative lines with LRU replacement.
 ///
 /// A hit is answered immediately: TLM_COMPLETED, delay = hit latency. A miss or a request that bypasses the L1 is
 /// accepted with TLM_UPDATED / END_REQ (delay one cycle) and answered by BEGIN_RESP. TLM_ACCEPTED means that a resource
@@ -165,7 +170,14 @@ class L1Cache final : public sc_core::sc_module,
   void copy_line(std::size_t index, Payload& to) const;
   void store_line(std::size_t index, const Payload& from);
   void retry_held(std::uint64_t now);
+  /// Whether a request to the L2 finds a place: with a TLB, among those that wait for a translation or for the miss
+  /// queue.
+  bool way_down(std::uint64_t now) const {
+    return tlb_.enabled() ? translating_.size() < config_.tlb.queue : misses_.has_room(now);
+  }
   void send_down(Payload& payload, std::uint64_t now);
+  void send_translated(Payload& payload, std::uint64_t now);
+  bool take_translations(std::uint64_t now);
   void send_down_at(Payload& payload, std::uint64_t now, std::uint64_t at);
   bool pass_up(Payload& payload, std::uint64_t now, std::uint64_t at);
   bool send_request(std::uint64_t now);
@@ -183,10 +195,19 @@ class L1Cache final : public sc_core::sc_module,
   MshrTable mshrs_;
   protocol::MemoryPayloadPool pool_;
 
-  TransferQueue misses_;     // towards the L2
-  TransferArrivals fills_;   // from the L2
-  TransferQueue responses_;  // towards the SM
-  TransferQueue late_hits_;  // hits of requests that were held, after their latency
+  Tlb tlb_;
+  struct Translating {
+    Payload* payload = nullptr;
+    std::uint64_t ready = 0, number = 0;
+    bool operator>(const Translating& o) const { return ready != o.ready ? ready > o.ready : number > o.number; }
+  };
+  // Requests that wait for a translation: a heap, the first to go at its front; those of a page keep their order.
+  std::vector<Translating> translating_;
+  std::uint64_t translated_ = 0;  ///< requests that have waited
+  TransferQueue misses_;          // towards the L2
+  TransferArrivals fills_;        // from the L2
+  TransferQueue responses_;       // towards the SM
+  TransferQueue late_hits_;       // hits of requests that were held, after their latency
   struct Flushed {
     std::uint64_t address = 0;
     std::uint8_t sectors = 0;
@@ -205,14 +226,7 @@ class L1Cache final : public sc_core::sc_module,
   bool moved_ = false;  // catch_up() did something that work() has not yet taken note of
   // The entry of the fill at the head when it is installed and its waiters are being answered.
   std::uint32_t filling_ = MshrTable::none;
-  std::uint64_t last_request_ = no_cycle;
-  unsigned looked_up_ = 0;  ///< requests of that cycle
-  /// Whether another request finds a tag port in this cycle, and one that takes it.
-  bool has_port(std::uint64_t now) const { return last_request_ != now || looked_up_ < config_.tags; }
-  void take_port(std::uint64_t now) {
-    looked_up_ = last_request_ == now ? looked_up_ + 1 : 1;
-    last_request_ = now;
-  }
+  LookupPorts ports_;
   RequestSender requester_;
   ResponseSender responder_;
 
