@@ -222,6 +222,8 @@ void join_blocks(ir::Function& f) {
     }
     b = last;
   }
+  // An exit would be put into an empty last block, but nothing leads to it.
+  while (f.blocks.back().instructions.empty()) f.blocks.pop_back();
   ir::remove_empty_blocks(f);
   ir::build_edges(f);
 }
