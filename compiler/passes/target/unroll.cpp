@@ -295,6 +295,7 @@ class Unroller {
     }
     const unsigned copies = options_.copies;
     if (copies < 2 || copies * body.size() > options_.longest) return false;
+    if (step_size(loop) * (copies - 1) > UINT32_MAX) return false;
     if (loop.trips && *loop.trips % copies == 0) {
       f_.blocks[loop.block].instructions = Copier(f_, body, copies).copies();
       f_.blocks[loop.block].instructions.push_back(branch);
@@ -306,6 +307,10 @@ class Unroller {
   }
 
  private:
+  static std::uint64_t step_size(const CountedLoop& loop) {
+    return static_cast<std::uint32_t>(loop.step > 0 ? loop.step : -loop.step);
+  }
+
   /// check; copies; whether anything is left; the loop itself.
   void with_rest(const CountedLoop& loop, const std::vector<Instruction>& body, const Instruction& branch,
                  unsigned copies) {
@@ -370,7 +375,7 @@ class Unroller {
   /// A predicate: the loop's condition holds for the counter as it is, and would for `copies - 1` more steps. The
   /// distance to the bound is computed without sign, so that neither overflows.
   Operand is_enough_left(std::vector<Instruction>& code, const CountedLoop& loop, unsigned copies) {
-    const std::uint32_t size = static_cast<std::uint32_t>(loop.step > 0 ? loop.step : -loop.step) * (copies - 1);
+    const std::uint64_t size = step_size(loop) * (copies - 1);
     const Operand counter = Operand::reg(loop.counter, 1), distance = Operand::reg(fresh(false), 1);
     const bool up = loop.step > 0;
     emit(code, Opcode::sub, Type::s32, distance, {up ? loop.bound : counter, up ? counter : loop.bound});
