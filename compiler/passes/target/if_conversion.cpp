@@ -72,8 +72,7 @@ class Side {
       if (!may_be_guarded(i) || writes_predicate(i, guard_.predicate)) return false;
       if (i.guarded && !narrow(n)) return false;
     }
-    for (std::size_t n = 0; n < code_.size(); ++n) {
-      Instruction& i = code_[n];
+    for (Instruction& i : code_) {
       if (i.guarded || is_narrowed(i)) continue;
       i.guarded = true;
       i.guard = guard_.predicate;
