@@ -2,6 +2,7 @@
 //
 // regatta-annotate as a user calls it.
 #include <regatta/test/catch.h>
+#include <regatta/trace/file.h>
 
 #include <nlohmann/json.hpp>
 
@@ -59,6 +60,45 @@ TEST_CASE("regatta-annotate: two runs write the same trace") {
   CHECK(first == folder.read("k.rgt"));
 }
 
+TEST_CASE("regatta-annotate: a trace of another target gets annotations for the same code") {
+  const Folder folder;
+  const std::string launch = test::launch_path("srad", Size::small);
+  const auto digests = [&](const std::string& file) {
+    const trace::Reader reader(folder.file(file));
+    std::vector<std::uint64_t> all;
+    for (const trace::Kernel& k : reader.kernels()) all.push_back(trace::code_digest(k));
+    return all;
+  };
+  const std::vector<std::string> common{"--launch", launch, "--annotations", "none", "--out"};
+  const auto made = [&](const std::string& file, const std::vector<std::string>& more) {
+    auto arguments = common;
+    arguments.push_back(file);
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    CHECK(annotate(folder, arguments).status == 0);
+    return digests(file);
+  };
+  const auto generic = made("generic.rgt", {}), bare = made("bare.rgt", {"--target", "sm_90"}),
+             executed = made("executed.rgt", {"--target", "sm_90", "--for", "rfv"});
+  CHECK(bare != generic);
+  CHECK(bare == executed);
+  const ProcessResult r = annotate(folder, {"--trace", "bare.rgt", "--for", "rfv", "--out", "added.rgt"});
+  CHECK(r.err.empty());
+  REQUIRE(r.status == 0);
+  CHECK(digests("added.rgt") == bare);
+  CHECK(trace::Reader(folder.file("added.rgt")).producer().find("--target sm_90") != std::string::npos);
+  // The section is the one that compiling at once gives.
+  const trace::Reader added(folder.file("added.rgt")), at_once(folder.file("executed.rgt"));
+  for (std::size_t k = 0; k < added.kernels().size(); ++k) {
+    const auto text = [&](const trace::Reader& reader) {
+      for (const trace::AnnotationSection& a : reader.kernels()[k].annotations)
+        if (a.name == "rfv") return a.payload;
+      return std::string("none");
+    };
+    CHECK(text(added) != "none");
+    CHECK(text(added) == text(at_once));
+  }
+}
+
 TEST_CASE("regatta-annotate: bad usage") {
   const Folder folder;
   annotate_refuses(folder, {}, "regatta-annotate: --launch is missing (or --ptx with --check)");
@@ -73,6 +113,8 @@ TEST_CASE("regatta-annotate: bad usage") {
                    "regatta-annotate: --dump-buffer: no buffer or variable is called 'nix', there are: a, b, c");
   annotate_refuses(folder, {"--launch", small, "--out", "none/k.rgt"},
                    "regatta-annotate: cannot write 'none/k.rgt': No such file or directory");
+  annotate_refuses(folder, {"--launch", small, "--target", "sm_91"},
+                   "regatta-annotate: --target 'sm_91', expected generic or sm_90; did you mean 'sm_90'?");
   annotate_refuses(folder, {"--lunch", small}, "regatta-annotate: unknown option '--lunch'; did you mean '--launch'?");
 }
 

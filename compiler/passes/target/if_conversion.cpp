@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 namespace regatta::passes {
 
@@ -56,8 +58,9 @@ bool is_plain_compare(const Instruction& i) {
 /// The code of one side, without the jump at its end, if it has one.
 class Side {
  public:
-  Side(const Block& block, Guard guard, const analysis::BitSet& live_after)
-      : code_(block.instructions), guard_(guard), live_after_(&live_after) {
+  /// `live_after`: what is read behind the side, by the other side too if that one follows.
+  Side(const Block& block, Guard guard, std::vector<const analysis::BitSet*> live_after)
+      : code_(block.instructions), guard_(guard), live_after_(std::move(live_after)) {
     if (!code_.empty() && code_.back().op == Opcode::bra) code_.pop_back();
   }
   std::size_t size() const { return code_.size(); }
@@ -69,8 +72,7 @@ class Side {
       if (!may_be_guarded(i) || writes_predicate(i, guard_.predicate)) return false;
       if (i.guarded && !narrow(n)) return false;
     }
-    for (std::size_t n = 0; n < code_.size(); ++n) {
-      Instruction& i = code_[n];
+    for (Instruction& i : code_) {
       if (i.guarded || is_narrowed(i)) continue;
       i.guarded = true;
       i.guard = guard_.predicate;
@@ -81,6 +83,10 @@ class Side {
   void append_to(std::vector<Instruction>& code) { std::move(code_.begin(), code_.end(), std::back_inserter(code)); }
 
  private:
+  bool is_read_after(std::uint32_t v) const {
+    return std::any_of(live_after_.begin(), live_after_.end(),
+                       [v](const analysis::BitSet* live) { return live->test(v); });
+  }
   bool is_narrowed(const Instruction& i) const {
     return std::any_of(narrowed_.begin(), narrowed_.end(), [&](std::uint32_t q) { return writes_predicate(i, q); });
   }
@@ -88,7 +94,7 @@ class Side {
   /// Instruction n stands under a guard of its own: the comparison that decides it takes the side's condition in.
   bool narrow(std::size_t n) {
     const std::uint32_t q = code_[n].guard;
-    if (code_[n].guard_negated || live_after_->test(q)) return false;
+    if (code_[n].guard_negated || is_read_after(q)) return false;
     if (std::find(narrowed_.begin(), narrowed_.end(), q) != narrowed_.end()) return true;
     Instruction* compare = nullptr;
     for (std::size_t k = 0; k < code_.size(); ++k) {
@@ -112,7 +118,7 @@ class Side {
 
   std::vector<Instruction> code_;
   Guard guard_;
-  const analysis::BitSet* live_after_;
+  std::vector<const analysis::BitSet*> live_after_;
   std::vector<std::uint32_t> narrowed_;  ///< predicates whose comparison has the side's condition in it
 };
 
@@ -158,7 +164,7 @@ class Converter {
     const auto join = static_cast<std::uint32_t>(behind);
     const Guard not_taken{branch.guard, !branch.guard_negated}, taken{branch.guard, branch.guard_negated};
     if (join == branch.target) {
-      Side side(f_.blocks[first], not_taken, liveness.live_in(join));
+      Side side(f_.blocks[first], not_taken, {&liveness.live_in(join)});
       if (side.size() > longest_ || !side.convert()) return false;
       head.instructions.pop_back();
       side.append_to(head.instructions);
@@ -168,8 +174,8 @@ class Converter {
     }
     const std::uint32_t second = branch.target;
     if (second != first + 1 || !only_from(second, b) || only_to(second) != behind) return false;
-    Side one(f_.blocks[first], not_taken, liveness.live_in(join)),
-        other(f_.blocks[second], taken, liveness.live_in(join));
+    Side one(f_.blocks[first], not_taken, {&liveness.live_in(second), &liveness.live_in(join)}),
+        other(f_.blocks[second], taken, {&liveness.live_in(join)});
     if (one.size() + other.size() > longest_ || !one.convert() || !other.convert()) return false;
     head.instructions.pop_back();
     one.append_to(head.instructions);
@@ -215,6 +221,8 @@ void join_blocks(ir::Function& f) {
     }
     b = last;
   }
+  // An exit would be put into an empty last block, but nothing leads to it.
+  while (f.blocks.back().instructions.empty()) f.blocks.pop_back();
   ir::remove_empty_blocks(f);
   ir::build_edges(f);
 }

@@ -49,14 +49,17 @@ bool is_global(const Instruction& i) {
   }
 }
 
-/// Whether the operand can come from a uniform register: no other operand of the instruction is no register, and the
-/// value has one word or is a term of a sum.
-bool may_be_uniform(const Instruction& i, const Operand& o) {
-  const auto others = std::count_if(i.sources.begin(), i.sources.end(), [](const Operand& s) {
+/// Operands that are no general register.
+std::ptrdiff_t count_others(const Instruction& i) {
+  return std::count_if(i.sources.begin(), i.sources.end(), [](const Operand& s) {
     return !s.is_reg() && !s.is_predicate() &&
            !(s.kind == Operand::Kind::immediate && s.symbol.empty() && s.value == 0);
   });
-  if (others != 1) return false;
+}
+
+/// Whether the operand can come from a uniform register, if it is the only one that is no general register: the value
+/// has one word or is a term of a sum.
+bool may_be_uniform(const Instruction& i, const Operand& o) {
   switch (i.op) {
     case Opcode::add:
     case Opcode::sub:
@@ -68,6 +71,10 @@ bool may_be_uniform(const Instruction& i, const Operand& o) {
     default:
       return o.words == 1;
   }
+}
+
+bool is_same(const Operand& a, const Operand& b) {
+  return a.kind == b.kind && a.value == b.value && a.words == b.words && a.id == b.id;
 }
 
 /// Blocks that lead to all of some blocks.
@@ -103,7 +110,22 @@ class Loader {
 
   std::uint32_t run() {
     find();
-    for (const auto& [constant, uses] : uses_) load(constant, uses);
+    // All readers before the first load is put in: they are known by their address.
+    std::vector<std::pair<std::uint32_t, Instruction>> loads;
+    for (const auto& [constant, uses] : uses_) {
+      std::uint32_t place = uses.front().block;
+      for (const Use& use : uses) place = places_.common(place, use.block);
+      loads.emplace_back(places_.outside_loops(place), load(constant, uses));
+    }
+    for (auto& [place, i] : loads) {
+      const bool is_uniform = i.op == Opcode::uldc;
+      const Operand wanted = is_uniform ? i.sources[0] : i.destinations[0];
+      insert(place, std::move(i), [&](const Instruction& user) {
+        return (!is_uniform || !is_load_itself(user)) &&
+               std::any_of(user.sources.begin(), user.sources.end(),
+                           [&](const Operand& o) { return is_same(o, wanted); });
+      });
+    }
     if (!accesses_.empty()) {
       std::uint32_t place = accesses_.front();
       for (std::uint32_t b : accesses_) place = places_.common(place, b);
@@ -115,33 +137,40 @@ class Loader {
   }
 
  private:
+  struct Use {
+    std::uint32_t block = 0;
+    Operand* operand = nullptr;
+  };
+
   void find() {
     for (std::uint32_t b = 0; b < f_.blocks.size(); ++b) {
       if (!places_.is_reached(b)) continue;
-      for (const Instruction& i : f_.blocks[b].instructions) {
+      for (Instruction& i : f_.blocks[b].instructions) {
         if (is_global(i)) accesses_.push_back(b);
-        if (is_load_itself(i)) continue;
-        for (const Operand& o : i.sources)
-          if (o.kind == Operand::Kind::parameter || is_dimension(o))
-            uses_[{o.kind, o.value, o.words, may_be_uniform(i, o)}].push_back(b);
+        if (!is_load_itself(i)) find(i, b);
       }
     }
   }
+  /// Operands are loaded into general registers until one is left that is no such register.
+  void find(Instruction& i, std::uint32_t block) {
+    auto others = count_others(i);
+    std::vector<const Operand*> loaded;
+    for (Operand& o : i.sources) {
+      if (o.kind != Operand::Kind::parameter && !is_dimension(o)) continue;
+      const bool is_loaded =
+          std::any_of(loaded.begin(), loaded.end(), [&](const Operand* other) { return is_same(*other, o); });
+      const bool is_uniform = others == 1 && may_be_uniform(i, o) && !is_loaded;
+      uses_[{o.kind, o.value, o.words, is_uniform}].push_back({block, &o});
+      if (is_uniform) continue;
+      --others;
+      loaded.push_back(&o);
+    }
+  }
 
-  void load(const Constant& constant, const std::vector<std::uint32_t>& uses) {
-    std::uint32_t place = uses.front();
-    for (std::uint32_t b : uses) place = places_.common(place, b);
-    place = places_.outside_loops(place);
-    Operand from;
-    from.kind = constant.kind;
-    from.value = constant.value;
-    from.words = static_cast<std::uint8_t>(constant.words);
-    const auto is_user = [&](const Instruction& user) {
-      return !is_load_itself(user) && std::any_of(user.sources.begin(), user.sources.end(), [&](const Operand& o) {
-        return is_same(o, from) && may_be_uniform(user, o) == constant.is_uniform;
-      });
-    };
-    if (constant.is_uniform) return insert(place, uniform(from), is_user);
+  /// The load of a constant; its readers have the register afterwards, if it is a general one.
+  Instruction load(const Constant& constant, const std::vector<Use>& uses) {
+    const Operand from = *uses.front().operand;
+    if (constant.is_uniform) return uniform(from);
     Instruction i;
     i.op = Opcode::mov;
     i.type = constant.words == 2 ? ir::Type::b64 : ir::Type::b32;
@@ -153,20 +182,8 @@ class Loader {
       i.mod.space = MemorySpace::param;
       i.sources = {Operand::immediate(constant.value)};
     }
-    // The users are found before any changes: what may be uniform depends on all operands.
-    std::vector<Instruction*> users;
-    for (ir::Block& b : f_.blocks)
-      for (Instruction& user : b.instructions)
-        if (is_user(user)) users.push_back(&user);
-    for (Instruction* user : users)
-      for (Operand& o : user->sources)
-        if (is_same(o, from)) o = to;
-    insert(place, i, [&](const Instruction& user) {
-      return std::any_of(user.sources.begin(), user.sources.end(), [&](const Operand& o) { return is_same(o, to); });
-    });
-  }
-  static bool is_same(const Operand& a, const Operand& b) {
-    return a.kind == b.kind && a.value == b.value && a.words == b.words && a.id == b.id;
+    for (const Use& use : uses) *use.operand = to;
+    return i;
   }
 
   /// Before the first instruction of the block that wants it, or at its end.
@@ -198,7 +215,7 @@ class Loader {
 
   ir::Function& f_;
   Places places_;
-  std::map<Constant, std::vector<std::uint32_t>> uses_;
+  std::map<Constant, std::vector<Use>> uses_;
   std::vector<std::uint32_t> accesses_;
   std::uint32_t loads_ = 0;
 };

@@ -21,9 +21,13 @@ struct Definition {
   std::uint32_t block = 0;
   std::uint32_t index = 0;
   bool guarded = false;
+  bool read_before = false;  ///< some way leads to a reader without the definition, or around a loop to one before it
+
+  /// Whether all who read the register read the result of one instruction.
+  bool is_value() const { return count == 1 && !guarded && !read_before; }
 };
 
-std::vector<Definition> definitions_of(const ir::Function& f) {
+std::vector<Definition> definitions_of(const ir::Function& f, analysis::FunctionAnalyses& analyses) {
   std::vector<Definition> all(f.registers.size());
   const analysis::Variables variables(f);
   for (std::uint32_t b = 0; b < f.blocks.size(); ++b)
@@ -31,9 +35,18 @@ std::vector<Definition> definitions_of(const ir::Function& f) {
       const Instruction& i = f.blocks[b].instructions[n];
       variables.for_each_write(i, [&](std::uint32_t v) {
         Definition& d = all[v];
-        if (d.count++ == 0) d = {1, b, n, i.guarded};
+        if (d.count++ == 0) d = {1, b, n, i.guarded, false};
       });
     }
+  const auto& dominators = analyses.dominators();
+  for (std::uint32_t b = 0; b < f.blocks.size(); ++b) {
+    if (!dominators.reachable(b)) continue;
+    for (std::uint32_t n = 0; n < f.blocks[b].instructions.size(); ++n)
+      variables.for_each_read(f.blocks[b].instructions[n], [&](std::uint32_t v) {
+        Definition& d = all[v];
+        if (d.block == b ? d.index >= n : !dominators.dominates(d.block, b)) d.read_before = true;
+      });
+  }
   return all;
 }
 
@@ -68,10 +81,8 @@ bool is_value(const Instruction& i) {
 
 std::uint32_t share_values(ir::Function& f) {
   analysis::FunctionAnalyses analyses(f);
-  const std::vector<Definition> definitions = definitions_of(f);
-  const auto is_single = [&](const Operand& o) {
-    return !o.is_reg() || (definitions[o.id].count == 1 && !definitions[o.id].guarded);
-  };
+  const std::vector<Definition> definitions = definitions_of(f, analyses);
+  const auto is_single = [&](const Operand& o) { return !o.is_reg() || definitions[o.id].is_value(); };
   std::map<std::string, std::vector<std::pair<std::uint32_t, std::uint32_t>>> known;  // text -> block, register
   std::vector<std::uint32_t> same(f.registers.size());
   for (std::uint32_t v = 0; v < same.size(); ++v) same[v] = v;
@@ -97,7 +108,7 @@ std::uint32_t share_values(ir::Function& f) {
       }
     }
   if (shared == 0) return 0;
-  // Uses that came before their definition in this order: around loops.
+  // In blocks that nothing leads to as well.
   for (ir::Block& block : f.blocks)
     for (Instruction& i : block.instructions)
       for (Operand& o : i.sources)
@@ -111,7 +122,7 @@ std::uint32_t hoist_invariants(ir::Function& f) {
   for (bool again = true; again;) {
     again = false;
     analysis::FunctionAnalyses analyses(f);
-    const std::vector<Definition> definitions = definitions_of(f);
+    const std::vector<Definition> definitions = definitions_of(f, analyses);
     const auto& loops = analyses.loops().loops();
     std::vector<std::vector<Instruction>> arriving(f.blocks.size());
     std::vector<bool> is_arriving(f.registers.size(), false);
@@ -125,13 +136,13 @@ std::uint32_t hoist_invariants(ir::Function& f) {
         if (!o.is_reg()) return true;
         const Definition& d = definitions[o.id];
         if (d.count == 0) return true;
-        if (d.count != 1 || d.guarded || is_arriving[o.id]) return false;
-        return !loop.blocks.test(d.block);
+        if (!d.is_value() || is_arriving[o.id]) return false;
+        return analyses.dominators().dominates(d.block, static_cast<std::uint32_t>(before));
       };
       auto& code = f.blocks[b].instructions;
       std::vector<Instruction> kept;
       for (Instruction& i : code) {
-        const bool leaves = is_value(i) && definitions[i.destinations[0].id].count == 1 &&
+        const bool leaves = is_value(i) && definitions[i.destinations[0].id].is_value() &&
                             std::all_of(i.sources.begin(), i.sources.end(), stays);
         if (!leaves) {
           kept.push_back(std::move(i));

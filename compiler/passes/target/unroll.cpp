@@ -25,9 +25,24 @@ struct CountedLoop {
   Type type = Type::s32;
   Operand bound;
   std::optional<std::uint64_t> trips;  ///< if known
+  bool is_uniform = false;             ///< counter and bound are the same in all lanes
 };
 
 bool is_counter_type(Type t) { return t == Type::s32 || t == Type::u32 || t == Type::b32; }
+
+/// What lanes execute together: which of them are there is part of the result.
+bool is_collective(const Instruction& i) {
+  switch (i.op) {
+    case Opcode::shfl:
+    case Opcode::vote:
+    case Opcode::match:
+    case Opcode::redux:
+    case Opcode::activemask:
+      return true;
+    default:
+      return false;
+  }
+}
 
 /// An addition of a number to a register itself.
 bool is_step(const Instruction& i) {
@@ -124,7 +139,9 @@ class Finder {
       if (!first) loop.stays = swapped(loop.stays);
       if (branch.guard_negated) loop.stays = negated(loop.stays);
       if (!counts(loop)) continue;
-      loop.trips = trips(loop);
+      const Instruction* begin = start(loop);
+      loop.is_uniform = begin != nullptr && is_uniform(begin->sources[0]) && is_uniform(loop.bound);
+      if (begin != nullptr) loop.trips = trips(loop, begin->sources[0]);
       return loop;
     }
     return std::nullopt;
@@ -162,24 +179,28 @@ class Finder {
         return false;
     }
   }
-  /// The trip count, if the counter begins with a number.
-  std::optional<std::uint64_t> trips(const CountedLoop& loop) const {
-    if (loop.bound.kind != Operand::Kind::immediate) return std::nullopt;
-    // The counter has two definitions: its start, and its step in the loop.
-    const Instruction* start = nullptr;
+  static bool is_uniform(const Operand& o) {
+    return o.kind == Operand::Kind::immediate || o.kind == Operand::Kind::parameter;
+  }
+  /// The move that gives the counter its first value, if that is all that leads to the loop. The counter has two
+  /// definitions then: this one, and its step.
+  const Instruction* start(const CountedLoop& loop) const {
+    const Instruction* found = nullptr;
     for (std::uint32_t p : f_.blocks[loop.block].predecessors) {
       if (p == loop.block) continue;
-      if (start != nullptr) return std::nullopt;
+      if (found != nullptr) return nullptr;
       const auto& code = f_.blocks[p].instructions;
-      for (auto i = code.rbegin(); i != code.rend() && start == nullptr; ++i)
-        if (writes(*i, loop.counter)) start = &*i;
-      if (start == nullptr) return std::nullopt;
+      for (auto i = code.rbegin(); i != code.rend() && found == nullptr; ++i)
+        if (writes(*i, loop.counter)) found = &*i;
+      if (found == nullptr) return nullptr;
     }
-    if (start == nullptr || start->op != Opcode::mov || start->guarded ||
-        start->sources[0].kind != Operand::Kind::immediate || !start->sources[0].symbol.empty())
+    return found != nullptr && found->op == Opcode::mov && !found->guarded ? found : nullptr;
+  }
+  /// The trip count, if the counter begins with a number and the bound is one.
+  static std::optional<std::uint64_t> trips(const CountedLoop& loop, const Operand& begin) {
+    if (loop.bound.kind != Operand::Kind::immediate || begin.kind != Operand::Kind::immediate || !begin.symbol.empty())
       return std::nullopt;
-    const auto first = static_cast<std::uint32_t>(start->sources[0].value),
-               bound = static_cast<std::uint32_t>(loop.bound.value);
+    const auto first = static_cast<std::uint32_t>(begin.value), bound = static_cast<std::uint32_t>(loop.bound.value);
     constexpr std::uint64_t most = 4096;
     std::uint32_t value = first;
     for (std::uint64_t n = 1; n <= most; ++n) {
@@ -295,17 +316,24 @@ class Unroller {
     }
     const unsigned copies = options_.copies;
     if (copies < 2 || copies * body.size() > options_.longest) return false;
+    if (step_size(loop) * (copies - 1) > UINT32_MAX) return false;
     if (loop.trips && *loop.trips % copies == 0) {
       f_.blocks[loop.block].instructions = Copier(f_, body, copies).copies();
       f_.blocks[loop.block].instructions.push_back(branch);
       return true;
     }
     if (loop.trips && *loop.trips < copies) return false;
+    // Lanes of which some have enough iterations left for the copies and others have not would part.
+    if (!loop.is_uniform && std::any_of(body.begin(), body.end(), is_collective)) return false;
     with_rest(loop, body, branch, copies);
     return true;
   }
 
  private:
+  static std::uint64_t step_size(const CountedLoop& loop) {
+    return static_cast<std::uint32_t>(loop.step > 0 ? loop.step : -loop.step);
+  }
+
   /// check; copies; whether anything is left; the loop itself.
   void with_rest(const CountedLoop& loop, const std::vector<Instruction>& body, const Instruction& branch,
                  unsigned copies) {
@@ -370,7 +398,7 @@ class Unroller {
   /// A predicate: the loop's condition holds for the counter as it is, and would for `copies - 1` more steps. The
   /// distance to the bound is computed without sign, so that neither overflows.
   Operand is_enough_left(std::vector<Instruction>& code, const CountedLoop& loop, unsigned copies) {
-    const std::uint32_t size = static_cast<std::uint32_t>(loop.step > 0 ? loop.step : -loop.step) * (copies - 1);
+    const std::uint64_t size = step_size(loop) * (copies - 1);
     const Operand counter = Operand::reg(loop.counter, 1), distance = Operand::reg(fresh(false), 1);
     const bool up = loop.step > 0;
     emit(code, Opcode::sub, Type::s32, distance, {up ? loop.bound : counter, up ? counter : loop.bound});

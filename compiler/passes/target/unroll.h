@@ -17,7 +17,8 @@ struct UnrollOptions {
 
 /// Unrolls the loops of one block that count by a number to a bound that stays, and have no barrier. One whose trip
 /// count is known and small loses its branch; of others, the copies run while enough iterations are left, and the loop
-/// itself does the rest. Returns the number of loops. Edges are built before and after.
+/// itself does the rest, unless lanes work together in it (shuffles, votes) and may not all run it equally often.
+/// Returns the number of loops. Edges are built before and after.
 std::uint32_t unroll_loops(ir::Function& f, const UnrollOptions& options);
 
 }  // namespace regatta::passes

@@ -13,7 +13,8 @@
 
 namespace regatta::test {
 
-Machine::Machine(const std::string& ptx, unsigned warp_size, unsigned max_registers, const std::string& entry)
+Machine::Machine(const std::string& ptx, unsigned warp_size, unsigned max_registers, const std::string& entry,
+                 const passes::Target& target)
     : module(ptx::parse_module(ptx, "k.ptx")), function(&module.functions.at(0)) {
   for (ir::Function& f : module.functions) {
     if (f.name == entry) function = &f;
@@ -21,6 +22,7 @@ Machine::Machine(const std::string& ptx, unsigned warp_size, unsigned max_regist
   options.warp_size = warp_size;
   passes::AllocationOptions allocation;
   allocation.max_registers = max_registers;
+  allocation.target = &target;
   passes::allocate_registers(*function, allocation);
   ir::build_edges(*function);
   analysis::FunctionAnalyses analyses(*function);

@@ -5,6 +5,7 @@
 
 #include <regatta/emulator/emulator.h>
 #include <regatta/ir/ir.h>
+#include <regatta/passes/target.h>
 #include <regatta/trace/warp_stream.h>
 
 #include <cstdint>
@@ -26,7 +27,7 @@ class Machine {
  public:
   /// An entry of the module, the first where none is named, compiled. `max_registers` below 255 forces spills.
   explicit Machine(const std::string& ptx, unsigned warp_size = 32, unsigned max_registers = 255,
-                   const std::string& entry = "");
+                   const std::string& entry = "", const passes::Target& target = passes::Target::generic());
 
   std::uint64_t buffer(const std::string& name, std::uint64_t bytes, bool initialised = true) {
     return memory.allocate(name, bytes, initialised);

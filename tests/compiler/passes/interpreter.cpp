@@ -115,6 +115,54 @@ class Thread {
     return extend(get(i.sources[0]), i.type) * extend(get(i.sources[1]), i.type);
   }
 
+  static bool holds(ir::Compare c, std::int64_t a, std::int64_t b) {
+    switch (c) {
+      case ir::Compare::eq:
+        return a == b;
+      case ir::Compare::ne:
+        return a != b;
+      case ir::Compare::le:
+      case ir::Compare::ls:
+        return a <= b;
+      case ir::Compare::gt:
+      case ir::Compare::hi:
+        return a > b;
+      case ir::Compare::ge:
+      case ir::Compare::hs:
+        return a >= b;
+      default:
+        return a < b;
+    }
+  }
+  static bool joined(ir::BoolOp how, bool a, bool b) {
+    switch (how) {
+      case ir::BoolOp::and_:
+        return a && b;
+      case ir::BoolOp::or_:
+        return a || b;
+      case ir::BoolOp::xor_:
+        return a != b;
+      default:
+        return a;
+    }
+  }
+  /// Of 32-bit numbers.
+  void compare(const Instruction& i) {
+    const auto number = [&](std::size_t n) { return static_cast<std::int64_t>(extend(get(i.sources.at(n)), i.type)); };
+    const bool v = holds(i.mod.compare, number(0), number(1));
+    const bool other = i.sources.size() > 2 && get(i.sources[2]) != 0;
+    set(i.destinations[0], joined(i.mod.bool_op, v, other));
+    if (i.destinations.size() > 1) set(i.destinations[1], joined(i.mod.bool_op, !v, other));
+  }
+  static std::uint64_t by_table(std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t table) {
+    std::uint64_t v = 0;
+    for (unsigned bit = 0; bit < 32; ++bit) {
+      const std::uint64_t entry = 4 * (a >> bit & 1) + 2 * (b >> bit & 1) + (c >> bit & 1);
+      v |= (table >> entry & 1) << bit;
+    }
+    return v;
+  }
+
   /// 32-bit sums whose carry is kept.
   void add(const Instruction& i, bool carry_in, bool carry_out) {
     const std::uint64_t sum =
@@ -130,8 +178,22 @@ class Thread {
         return set(i.destinations[0], s(0));
       case Opcode::add:
         return set(i.destinations[0], s(0) + s(1));
+      case Opcode::sub:
+        return set(i.destinations[0], s(0) - s(1));
+      case Opcode::add3:
+        return set(i.destinations[0], s(0) + s(1) + s(2));
+      case Opcode::lea:
+        return set(i.destinations[0], (s(0) << s(2)) + s(1));
+      case Opcode::and_:
+        return set(i.destinations[0], s(0) & s(1));
+      case Opcode::or_:
+        return set(i.destinations[0], s(0) | s(1));
       case Opcode::xor_:
         return set(i.destinations[0], s(0) ^ s(1));
+      case Opcode::not_:
+        return set(i.destinations[0], ~s(0));
+      case Opcode::lop3:
+        return set(i.destinations[0], by_table(s(0), s(1), s(2), s(3)));
       case Opcode::mul_lo:
         return set(i.destinations[0], s(0) * s(1));
       case Opcode::mul_wide:
@@ -151,13 +213,8 @@ class Thread {
         set(i.destinations[0], v & 0xffffffffu);
         return set(i.destinations[1], v >> 32);
       }
-      case Opcode::setp: {
-        const std::uint64_t a = s(0), b = s(1);
-        const bool v = i.mod.compare == ir::Compare::ne ? a != b : a < b;
-        set(i.destinations[0], v);
-        if (i.destinations.size() > 1) set(i.destinations[1], !v);
-        return;
-      }
+      case Opcode::setp:
+        return compare(i);
       case Opcode::selp:
         return set(i.destinations[0], s(2) ? s(0) : s(1));
       case Opcode::ld:
@@ -170,6 +227,9 @@ class Thread {
         return add(i, true, i.mod.carry_out);
       case Opcode::bar:
       case Opcode::nop:
+      case Opcode::uldc:
+      case Opcode::bssy:
+      case Opcode::bsync:
         return;
       default:
         throw std::runtime_error(std::string("no interpretation of ") + ir::to_string(i.op));
