@@ -3,11 +3,11 @@
 
 #include <regatta/support/block_name.h>
 
-#include "collectors.h"
 #include "cta_stage.h"
 #include "front_end.h"
 #include "issue.h"
 #include "load_store_unit.h"
+#include "operands.h"
 #include "writeback.h"
 
 namespace regatta::sm {
@@ -164,7 +164,7 @@ void CauseSampler::find_result(CauseKey& key, const Warp& w) const {
   key.detail = static_cast<std::uint8_t>(producer->traits->unit);
   if (producer->traits->unit == Unit::none || producer->bypassed) return;
   if (producer->dispatched <= producer->issued) {
-    if (collectors_.waits_for_operands(*producer, Cycle(next_))) {
+    if (operands_->waits_for_operands(*producer, Cycle(next_))) {
       key.cause = Cause::storage;
     } else if (Cycle(next_) > producer->issued + 2) {
       key.cause = Cause::unit;
@@ -185,9 +185,9 @@ void CauseSampler::find_unit(CauseKey& key, unsigned scheduler) const {
   if (const Warp* w = one_of(scheduler, WarpState::ready)) key.victim = front_end_.next_of_program(*w);
   const DynamicInstruction *starved = nullptr, *ready = nullptr;
   unsigned without_operands = 0, with_operands = 0;
-  for (const DynamicInstruction* d : collectors_.holders(scheduler, unit)) {
+  for (const DynamicInstruction* d : operands_->holders(scheduler, unit)) {
     if (d->traits->unit != unit) continue;
-    if (collectors_.waits_for_operands(*d, Cycle(next_))) {
+    if (operands_->waits_for_operands(*d, Cycle(next_))) {
       if (starved == nullptr || d->issued < starved->issued) starved = d;
       ++without_operands;
     } else {

@@ -17,16 +17,16 @@ class CtaStage;
 class FrontEnd;
 class IssueStage;
 class LoadStoreUnit;
-class OperandCollectors;
+class Operands;
 class Writeback;
 
 class CauseSampler {
  public:
-  CauseSampler(const Core& core, const IssueStage& issue, const OperandCollectors& collectors, const LoadStoreUnit& lsu,
+  CauseSampler(const Core& core, const IssueStage& issue, const Operands& operands, const LoadStoreUnit& lsu,
                const Writeback& writeback, const FrontEnd& front_end, const CtaStage& ctas)
       : core_(core),
         issue_(issue),
-        collectors_(collectors),
+        operands_(operands),
         lsu_(lsu),
         writeback_(writeback),
         front_end_(front_end),
@@ -65,7 +65,7 @@ class CauseSampler {
 
   const Core& core_;
   const IssueStage& issue_;
-  const OperandCollectors& collectors_;
+  const Operands& operands_;
   const LoadStoreUnit& lsu_;
   const Writeback& writeback_;
   const FrontEnd& front_end_;

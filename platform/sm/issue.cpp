@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "issue.h"
 
-#include "collectors.h"
 #include "contract.h"
 #include "cta_stage.h"
 #include "front_end.h"
 #include "gate_answers.h"
 #include "injected_moves.h"
 #include "load_store_unit.h"
+#include "operands.h"
 #include "reuse_stage.h"
 
 #include <string>
@@ -36,11 +36,10 @@ IssueStage::IssueStage(const sc_core::sc_module_name& name, Core& core, const Po
 
 IssueStage::~IssueStage() = default;
 
-void IssueStage::connect(FrontEnd& front_end, OperandCollectors& collectors, LoadStoreUnit& lsu, CtaStage& ctas,
-                         ReuseStage& reuse, std::vector<protocol::IssueGate*> gates,
-                         const std::vector<protocol::GateRoles>& roles) {
+void IssueStage::connect(FrontEnd& front_end, Operands& operands, LoadStoreUnit& lsu, CtaStage& ctas, ReuseStage& reuse,
+                         std::vector<protocol::IssueGate*> gates, const std::vector<protocol::GateRoles>& roles) {
   front_end_ = &front_end;
-  collectors_ = &collectors;
+  operands_ = &operands;
   lsu_ = &lsu;
   ctas_ = &ctas;
   reuse_ = &reuse;
@@ -161,8 +160,8 @@ void IssueStage::update(Warp& w) {
   s.policy->long_latency(w.local, waits_long(state));
 }
 
-bool IssueStage::finds_collector(const Warp& w) const {
-  return w.bound_for == Unit::none || collectors_->available(w.scheduler, w.bound_for);
+bool IssueStage::finds_place(const Warp& w) const {
+  return w.bound_for == Unit::none || operands_->available(w.scheduler, w.bound_for);
 }
 
 bool IssueStage::attempt(Warp& w) {
@@ -224,7 +223,7 @@ bool IssueStage::inject(Warp& w, const DynamicInstruction& next, unsigned gate) 
         "a register of that warp below R" + std::to_string(core_.kernel.registers_per_warp) +
             " with no result on its way");
   }
-  if (!collectors_->available(w.scheduler, Unit::sp)) return false;
+  if (!operands_->available(w.scheduler, Unit::sp)) return false;
   DynamicInstruction& d = moves_->make(w, reg, next);
   for (protocol::IssueGate* gate : gates_) {
     if (gate->may_issue(d)) continue;
@@ -280,7 +279,7 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
 
 [[gnu::always_inline]] inline Stall IssueStage::turn_away(const Scheduler& s, WarpMask& candidates) const {
   const auto scheduler = static_cast<unsigned>(&s - schedulers_.data());
-  const unsigned closed = collectors_->closed(scheduler);
+  const unsigned closed = operands_->closed(scheduler);
   Stall structural = Stall::none;
   if (candidates == 0 || closed == 0) return structural;
   for (unsigned u = 0; u < protocol::unit_count; ++u) {
@@ -288,7 +287,7 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
     if (turned_away == 0) continue;
     candidates &= ~turned_away;
     if (structural == Stall::none) {
-      structural = protocol::structural_stall(collectors_->holder(scheduler, static_cast<Unit>(u)));
+      structural = (*operands_)->reason(scheduler, static_cast<Unit>(u));
     }
   }
   return structural;
@@ -310,7 +309,8 @@ Stall IssueStage::cycle(Scheduler& s) {
     kept_back = eligible.warps != candidates;
     candidates = eligible.warps;
   }
-  // A warp that needs a collector unit cannot issue when none is free, so the policy is not asked about each such warp.
+  // A warp for whose instruction the operand path has no place cannot issue, so the policy is not asked about each such
+  // warp.
   const Stall structural = turn_away(s, candidates);
   while (candidates != 0) {
     const unsigned local = s.policy->pick(candidates);
@@ -323,7 +323,7 @@ Stall IssueStage::cycle(Scheduler& s) {
     if (attempt(w)) {
       s.policy->issued(local);
       for (unsigned n = 1; n < core_.config.issue_width && w.state == WarpState::ready && !w.closed; ++n) {
-        if (!finds_collector(w) || !attempt(w)) break;
+        if (!finds_place(w) || !attempt(w)) break;
       }
       core_.progress = true;
       return Stall::none;

@@ -70,7 +70,7 @@ Sm::Sm(const sc_core::sc_module_name& name, const SmConfig& config, support::Clo
 
 Sm::~Sm() = default;
 
-protocol::OperandInitiatorSocket& Sm::operand_read_socket() { return impl_->collectors.read_socket; }
+protocol::OperandInitiatorSocket& Sm::operand_read_socket() { return impl_->operands->socket(); }
 protocol::OperandInitiatorSocket& Sm::operand_write_socket() { return impl_->writeback.write_socket; }
 protocol::MemoryInitiatorSocket& Sm::memory_socket() { return impl_->lsu.memory_socket; }
 protocol::OptionalSharedInitiatorSocket& Sm::shared_socket() { return impl_->lsu.shared_socket; }
@@ -109,10 +109,10 @@ void Sm::end_of_elaboration() {
     if (roles.back().inserted != nullptr) streams.push_back(roles.back().inserted);
   }
   m.front_end.connect(decode, fetch_list, streams);
-  m.issue.connect(m.front_end, m.collectors, m.lsu, m.ctas, m.reuse, gate_list, roles);
+  m.issue.connect(m.front_end, m.operands, m.lsu, m.ctas, m.reuse, gate_list, roles);
   const std::string operands = support::block_name(*storage[0]);
   m.reuse.connect(reuse);
-  m.collectors.connect(operands);
+  m.operands->connect(operands);
   m.writeback.connect(writeback, operands);
   m.lsu.connect("the memory behind " + std::string(m.lsu.name()));
   if (shared_contents.size() != 0) m.lsu.connect_contents(support::block_name(*shared_contents[0]));
@@ -226,7 +226,7 @@ void Sm::Impl::released(DynamicInstruction& d) {
 }
 
 void Sm::Impl::prefetch(const Work& work) {
-  if (work.kind == Work::Kind::operands_ready) collectors.prefetch(work.value);
+  if (work.kind == Work::Kind::operands_ready) operands.prefetch(work.value);
   const bool result = work.kind == Work::Kind::executed || work.kind == Work::Kind::staged;
   if (!result && work.kind != Work::Kind::released) return;
   const auto* d = reinterpret_cast<const char*>(&core.pool[work.value]);
@@ -250,7 +250,7 @@ void Sm::Impl::dispatch(const Work& work) {
       front_end.unblocked(core.warps[work.value]);
       break;
     case Work::Kind::operands_ready:
-      collectors.operands_ready(work.value);
+      operands.operands_ready(work.value);
       break;
     case Work::Kind::executed:
       writeback.executed(core.pool[work.value]);
@@ -356,7 +356,7 @@ void Sm::cycle() {
   core.calendar.drain(now.value(), [&m](const Work& work) { m.dispatch(work); });
   m.writeback.cycle();
   m.execution.cycle();
-  m.collectors.cycle();
+  m.operands.cycle();
   m.lsu.cycle();
   m.reuse.cycle();
   if (resident_before != 0) {

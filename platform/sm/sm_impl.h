@@ -6,7 +6,6 @@
 #include <regatta/sm/sm.h>
 
 #include "cause_sampler.h"
-#include "collectors.h"
 #include "control.h"
 #include "core.h"
 #include "cta_stage.h"
@@ -14,6 +13,7 @@
 #include "front_end.h"
 #include "issue.h"
 #include "load_store_unit.h"
+#include "operands.h"
 #include "reuse_stage.h"
 #include "writeback.h"
 
@@ -26,18 +26,18 @@ struct Sm::Impl {
   Impl(const SmConfig& config, support::ClockDomain& clock, unsigned index, const PolicyFactory& policy)
       : core(config, clock, index),
         execution("execution", core),
-        collectors("collectors", core, execution),
+        operands(core, execution),
         writeback("writeback", core),
         lsu("lsu", core, writeback),
         icache("icache", core.config.icache),
         constants("constant_cache", core.config.constant_cache),
         front_end("front_end", core, lsu, icache, constants),
         issue("issue", core, policy),
-        reuse("reuse", core, collectors),
+        reuse("reuse", core, operands),
         ctas("ctas", core),
         control(core, front_end, issue),
-        sampler(core, issue, collectors, lsu, writeback, front_end, ctas) {
-    execution.connect(collectors, lsu, writeback, ctas);
+        sampler(core, issue, operands, lsu, writeback, front_end, ctas) {
+    execution.connect(operands, lsu, writeback, ctas);
   }
 
   void dispatch(const Work& work);
@@ -61,7 +61,7 @@ struct Sm::Impl {
 
   Core core;
   ExecutionUnits execution;
-  OperandCollectors collectors;
+  Operands operands;
   Writeback writeback;
   LoadStoreUnit lsu;
   ReadOnlyCache icache, constants;

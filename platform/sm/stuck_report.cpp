@@ -29,7 +29,7 @@ struct Group {
 
 Hold StuckReport::of(const DynamicInstruction& d) const {
   if (auto hold = sm_.reuse.holds(d)) return *hold;
-  if (auto hold = sm_.collectors.holds(d)) return *hold;
+  if (auto hold = sm_.operands->holds(d)) return *hold;
   if (auto hold = sm_.execution.holds(d)) return *hold;
   if (auto hold = sm_.lsu.holds(d)) return *hold;
   if (auto hold = sm_.writeback.holds(d)) return *hold;
@@ -65,8 +65,8 @@ Hold StuckReport::of_dependent(const Warp& w) const {
 
 Hold StuckReport::of_ready(const Warp& w) const {
   const protocol::Unit unit = w.front()->traits->unit;
-  if (!w.closed && !w.paused && unit != protocol::Unit::none && !sm_.collectors.available(w.scheduler, unit)) {
-    const auto holders = sm_.collectors.holders(w.scheduler, unit);
+  if (!w.closed && !w.paused && unit != protocol::Unit::none && !sm_.operands.available(w.scheduler, unit)) {
+    const auto holders = sm_.operands->holders(w.scheduler, unit);
     if (!holders.empty()) {
       Hold hold = of(*holders.front());
       hold.holder = "no collector unit is free, since " + hold.holder;
