@@ -36,6 +36,13 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
     sm->shared_contents.bind(*parts.shared_contents);
     sm->shared_socket().bind(parts.shared_contents->shared_socket());
   }
+  if (parts.operand_cache) {
+    if (parts.storage->plan_reads() == nullptr) {
+      throw support::ConfigError("scheme " + scheme.name() + ": register_file.cache = true needs an operand storage " +
+                                 "whose reads can be planned; expected false");
+    }
+    sm->operand_cache.bind(*parts.operand_cache);
+  }
   for (auto& gate : parts.gates) sm->gates.bind(*gate);
   if (parts.reuse_point) sm->reuse_point.bind(*parts.reuse_point);
   if (parts.writeback_point) sm->writeback_point.bind(*parts.writeback_point);
@@ -125,6 +132,7 @@ std::vector<std::string> SmNode::without_energy() const {
   };
   look_at(parts.storage);
   look_at(parts.shared_contents);
+  look_at(parts.operand_cache);
   for (const auto& gate : parts.gates) look_at(gate);
   look_at(parts.reuse_point);
   look_at(parts.writeback_point);
@@ -138,8 +146,9 @@ bool SmNode::keeps_cycle_time() const {
   auto in_cycle = [](const auto& part) {
     return part == nullptr || support::CycleEvent::of(part->changed()) != nullptr;
   };
-  bool all = keeps(parts.storage) && keeps(parts.shared_contents) && keeps(parts.reuse_point) &&
-             keeps(parts.writeback_point) && keeps(parts.residency) && read_checker == nullptr;
+  bool all = keeps(parts.storage) && keeps(parts.operand_cache) && keeps(parts.shared_contents) &&
+             keeps(parts.reuse_point) && keeps(parts.writeback_point) && keeps(parts.residency) &&
+             read_checker == nullptr;
   all = all && keeps(parts.decode_point) && in_cycle(parts.reuse_point) && in_cycle(parts.writeback_point) &&
         in_cycle(parts.residency) && in_cycle(parts.decode_point);
   for (const auto& gate : parts.gates) all = all && keeps(gate) && in_cycle(gate);

@@ -66,6 +66,9 @@ void CauseSampler::sample(unsigned scheduler) {
       break;
     case Stall::scoreboard:
     case Stall::memory:
+    case Stall::stall_count:
+    case Stall::yield:
+    case Stall::counter:
       key.cause = key.stall == Stall::memory ? Cause::memory : Cause::dependence;
       if (const Warp* w = one_of(scheduler, key.stall == Stall::memory ? WarpState::memory : WarpState::scoreboard)) {
         find_result(key, *w);
@@ -84,6 +87,10 @@ void CauseSampler::sample(unsigned scheduler) {
     case Stall::structural_dp:
     case Stall::structural_lsu:
       find_unit(key, scheduler);
+      break;
+    case Stall::allocate:
+    case Stall::result_queue:
+      find_stage(key, scheduler);
       break;
     case Stall::barrier:
       key.cause = Cause::barrier;
@@ -202,6 +209,14 @@ void CauseSampler::find_unit(CauseKey& key, unsigned scheduler) const {
     key.culprit = ready->traits->index;
     if (unit == Unit::lsu) blame_lsu(key, *ready);
   }
+}
+
+void CauseSampler::find_stage(CauseKey& key, unsigned scheduler) const {
+  key.cause = key.stall == Stall::allocate ? Cause::storage : Cause::unit;
+  key.detail = static_cast<std::uint8_t>(Unit::sp);
+  if (const Warp* w = one_of(scheduler, WarpState::ready)) key.victim = front_end_.next_of_program(*w);
+  const auto holders = operands_->holders(scheduler, Unit::sp);
+  if (!holders.empty()) key.culprit = holders.front()->traits->index;
 }
 
 void CauseSampler::find_gate(CauseKey& key, unsigned scheduler) const {

@@ -51,6 +51,8 @@ class CauseSampler {
   void sample(unsigned scheduler);
   void find_result(CauseKey& key, const Warp& w) const;
   void find_unit(CauseKey& key, unsigned scheduler) const;
+  /// A stage of a sub-core holds what is behind it.
+  void find_stage(CauseKey& key, unsigned scheduler) const;
   void find_gate(CauseKey& key, unsigned scheduler) const;
   void find_late_warp(CauseKey& key, const Warp& w) const;
   /// Whether at least three of four warps are at barriers: what the others wait for, these wait for too.

@@ -58,6 +58,8 @@ bool Sm::Impl::holds_scheduled(bool staged) const {
       case Work::Kind::barrier_open:
       case Work::Kind::fence_reached:
       case Work::Kind::warp_launched:
+      case Work::Kind::forwarded:
+      case Work::Kind::settled:
         found = found || !staged;
         break;
       case Work::Kind::operands_ready:

@@ -182,7 +182,7 @@ void ExecutionUnits::cycle_constants() {
 }
 
 void ExecutionUnits::cycle() {
-  if (writeback_->full()) return;
+  if (writeback_->holds_pipelines()) return;
   if (__builtin_expect(static_cast<int>(!constants_.waiting.empty()), 0) != 0) cycle_constants();
   for (unsigned u = static_cast<unsigned>(Unit::sp); u <= static_cast<unsigned>(Unit::dp); ++u) {
     if (kinds_[u].waiting != 0) cycle(kinds_[u]);

@@ -3,11 +3,13 @@
 
 #include "contract.h"
 #include "cta_stage.h"
+#include "dependences.h"
 #include "front_end.h"
 #include "gate_answers.h"
 #include "injected_moves.h"
 #include "load_store_unit.h"
 #include "operands.h"
+#include "pipelined_scoreboard.h"
 #include "reuse_stage.h"
 
 #include <string>
@@ -32,6 +34,7 @@ IssueStage::IssueStage(const sc_core::sc_module_name& name, Core& core, const Po
     active_sets_.push_back(std::make_unique<ActiveSet>(*this, static_cast<unsigned>(active_sets_.size())));
     s.policy->connect(*active_sets_.back());
   }
+  if (core.config.has_sub_cores()) dependences_ = std::make_unique<PipelinedScoreboard>(core);
 }
 
 IssueStage::~IssueStage() = default;
@@ -123,7 +126,10 @@ WarpState IssueStage::state_of(const Warp& w) const {
     return w.memory_in_flight != 0 ? WarpState::memory : WarpState::drained;
   }
   const InstructionTraits& t = *head->traits;
-  if (w.pending.intersects(t.accessed, t.accessed_predicates)) {
+  if (__builtin_expect(static_cast<int>(dependences_ != nullptr), 0) != 0) {
+    const WarpState state = dependences_->state(w, t);
+    if (state != WarpState::ready) return state;
+  } else if (w.pending.intersects(t.accessed, t.accessed_predicates)) {
     return w.pending_long.intersects(t.accessed, t.accessed_predicates) ? WarpState::memory : WarpState::scoreboard;
   }
   if (t.is_fence) {
@@ -243,12 +249,16 @@ void IssueStage::enter(Warp& w, DynamicInstruction& d) {
   d.issued = core_.now;
   d.scheduler = w.scheduler;
   ++w.in_flight;
-  for (unsigned i = 0; i < t.write_count; ++i) w.pending.add(t.writes[i]);
-  w.pending.predicates |= t.written_predicates;
   if (t.is_memory) ++w.memory_in_flight;
-  if (t.is_long_latency) {
-    for (unsigned i = 0; i < t.write_count; ++i) w.pending_long.add(t.writes[i]);
-    w.pending_long.predicates |= t.written_predicates;
+  if (__builtin_expect(static_cast<int>(dependences_ != nullptr), 0) != 0) {
+    dependences_->issued(w, d);
+  } else {
+    for (unsigned i = 0; i < t.write_count; ++i) w.pending.add(t.writes[i]);
+    w.pending.predicates |= t.written_predicates;
+    if (t.is_long_latency) {
+      for (unsigned i = 0; i < t.write_count; ++i) w.pending_long.add(t.writes[i]);
+      w.pending_long.predicates |= t.written_predicates;
+    }
   }
   tell_gates(d, [&](protocol::IssueGate& gate) { gate.issued(d); });
   core_.observers.notify(Event::issued, [&](Observer& o) { o.issued(core_.now, d); });
@@ -381,14 +391,40 @@ void IssueStage::repeat(std::uint64_t cycles) {
   for (const Stall s : last_) core_.counters.stalls[static_cast<unsigned>(s)] += cycles;
 }
 
+void IssueStage::allocated(DynamicInstruction& d, Cycle dispatch) {
+  dependences_->allocated(core_.warp(d.warp), d, dispatch);
+}
+
+void IssueStage::sources_read(DynamicInstruction& d) {
+  Warp& w = core_.warp(d.warp);
+  dependences_->sources_read(w, d);
+  if (w.state == WarpState::scoreboard) update(w);
+}
+
+void IssueStage::forwarded(DynamicInstruction& d) {
+  Warp& w = core_.warp(d.warp);
+  dependences_->forwarded(w, d);
+  if (w.state == WarpState::scoreboard) update(w);
+}
+
+void IssueStage::settled(DynamicInstruction& d) {
+  Warp& w = core_.warp(d.warp);
+  dependences_->settled(w, d);
+  if (w.state == WarpState::scoreboard) update(w);
+}
+
 void IssueStage::release(DynamicInstruction& d) {
   Warp& w = core_.warp(d.warp);
   const InstructionTraits& t = *d.traits;
-  for (unsigned i = 0; i < t.write_count; ++i) w.pending.remove(t.writes[i]);
-  w.pending.predicates &= static_cast<std::uint8_t>(~t.written_predicates);
-  if (t.is_long_latency) {
-    for (unsigned i = 0; i < t.write_count; ++i) w.pending_long.remove(t.writes[i]);
-    w.pending_long.predicates &= static_cast<std::uint8_t>(~t.written_predicates);
+  if (__builtin_expect(static_cast<int>(dependences_ != nullptr), 0) != 0) {
+    dependences_->retired(w, d);
+  } else {
+    for (unsigned i = 0; i < t.write_count; ++i) w.pending.remove(t.writes[i]);
+    w.pending.predicates &= static_cast<std::uint8_t>(~t.written_predicates);
+    if (t.is_long_latency) {
+      for (unsigned i = 0; i < t.write_count; ++i) w.pending_long.remove(t.writes[i]);
+      w.pending_long.predicates &= static_cast<std::uint8_t>(~t.written_predicates);
+    }
   }
   --w.in_flight;
   if (t.is_memory) {

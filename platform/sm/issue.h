@@ -19,6 +19,7 @@ namespace regatta::sm {
 
 class CauseSampler;
 class CtaStage;
+class Dependences;
 class FrontEnd;
 class GateAnswers;
 class InjectedMoves;
@@ -62,6 +63,11 @@ class IssueStage : public sc_core::sc_module {
   void cycle();
   /// The instruction's results are written: its registers are free again.
   void release(DynamicInstruction& d);
+  // From an operand path that reads late.
+  void allocated(DynamicInstruction& d, Cycle dispatch);
+  void sources_read(DynamicInstruction& d);
+  void forwarded(DynamicInstruction& d);
+  void settled(DynamicInstruction& d);
 
   /// A cycle of an SM without CTAs.
   void rest();
@@ -198,6 +204,7 @@ class IssueStage : public sc_core::sc_module {
   LoadStoreUnit* lsu_ = nullptr;
   CtaStage* ctas_ = nullptr;
   ReuseStage* reuse_ = nullptr;
+  std::unique_ptr<Dependences> dependences_;  ///< none: the scoreboard alone, Warp::pending
   std::vector<protocol::IssueGate*> gates_;
   std::vector<const protocol::ActiveSetKeeper*> keepers_;
   std::vector<std::string> schemes_;                  ///< per gate, of the inserted instructions that it takes

@@ -4,6 +4,8 @@
 // source registers. An SM has one of the operand paths; sm.operand_path selects it.
 #pragma once
 
+#include <regatta/protocol/operand_cache.h>
+#include <regatta/protocol/operand_storage.h>
 #include <regatta/protocol/payload.h>
 #include <regatta/support/energy.h>
 
@@ -18,6 +20,8 @@
 
 namespace regatta::sm {
 
+class IssueStage;
+
 /// Contract. Issue asks whether an instruction finds a place, and only then lets it enter; the path hands it to the
 /// execution units when its operands are there, and has the place back when they dispatch it.
 class OperandPath : public sc_core::sc_module, public support::StatProvider {
@@ -25,6 +29,12 @@ class OperandPath : public sc_core::sc_module, public support::StatProvider {
   /// To the operand storage. `storage`: its name in messages.
   virtual protocol::OperandInitiatorSocket& socket() = 0;
   virtual void connect(const std::string& storage) = 0;
+  /// For a path that plans its reads, and tells issue when it has read sources.
+  virtual void connect_storage(protocol::OperandStorage& /*storage*/, protocol::OperandCache* /*cache*/) {}
+  virtual void connect_issue(IssueStage& /*issue*/) {}
+  virtual void kernel_started() {}
+  /// Whether a result of fixed latency reaches instructions that issue before it is written.
+  virtual bool forwards() const { return false; }
 
   // What issue asks, in every cycle in which a scheduler has a candidate.
   /// The kinds of instructions that find no place, a bit per protocol::Unit.
@@ -36,7 +46,7 @@ class OperandPath : public sc_core::sc_module, public support::StatProvider {
 
   /// An instruction enters: a place is available, and its reads begin.
   virtual void enter(DynamicInstruction& d) = 0;
-  /// Work::Kind::operands_ready: all operands of `place` are there.
+  /// Work::Kind::operands_ready, if the path schedules it: all operands of `place` are there.
   virtual void operands_ready(std::uint32_t place) = 0;
   /// The execution units take `d` now: its place is free.
   virtual void dispatched(DynamicInstruction& d) = 0;

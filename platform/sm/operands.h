@@ -3,13 +3,17 @@
 
 #include "collectors.h"
 #include "operand_path.h"
+#include "result_queue.h"
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace regatta::sm {
 
 class ExecutionUnits;
+class SubCorePath;
+class Writeback;
 
 /// The operand path of an SM, as the stages around it call it. What happens in every cycle, and for every instruction,
 /// is a direct call in an SM with collectors, so that it can be inlined: a branch that never turns is cheaper there
@@ -19,6 +23,8 @@ class Operands {
   /// The path of the configuration, as a child of the module that is being constructed.
   Operands(Core& core, ExecutionUnits& execution);
   ~Operands();
+  /// The write-back that belongs to it, likewise.
+  std::unique_ptr<Writeback> make_writeback(Core& core);
   OperandPath* operator->() { return path_; }
   const OperandPath* operator->() const { return path_; }
 
@@ -43,7 +49,8 @@ class Operands {
   bool direct() const { return __builtin_expect(static_cast<int>(collectors_.has_value()), 1) != 0; }
 
   std::optional<OperandCollectors> collectors_;  ///< in place, beside the other stages
-  std::unique_ptr<OperandPath> other_;
+  std::vector<ResultQueue> results_;             ///< of sub-cores
+  std::unique_ptr<SubCorePath> sub_cores_;
   OperandPath* path_ = nullptr;  ///< one of the two
 };
 

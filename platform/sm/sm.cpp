@@ -4,6 +4,7 @@
 
 #include <regatta/sm/sm.h>
 #include <regatta/support/cycle_event.h>
+#include <regatta/trace/control.h>
 
 #include "contract.h"
 #include "sm_impl.h"
@@ -61,6 +62,7 @@ Sm::Sm(const sc_core::sc_module_name& name, const SmConfig& config, support::Clo
       decode_point("decode_point"),
       fetch_listeners("fetch_listeners"),
       shared_contents("shared_contents"),
+      operand_cache("operand_cache"),
       residency("residency"),
       cta_source("cta_source"),
       impl_(std::make_unique<Impl>(config, clock, index, scheduler)) {
@@ -95,6 +97,7 @@ void Sm::end_of_elaboration() {
   told.add(*residency[0]);
   told.add(*storage[0]);
   if (shared_contents.size() != 0) told.add(*shared_contents[0]);
+  if (operand_cache.size() != 0) told.add(*operand_cache[0]);
   for (protocol::IssueGate* gate : gate_list) told.add(*gate);
   if (reuse != nullptr) told.add(*reuse);
   if (writeback != nullptr) told.add(*writeback);
@@ -113,6 +116,8 @@ void Sm::end_of_elaboration() {
   const std::string operands = support::block_name(*storage[0]);
   m.reuse.connect(reuse);
   m.operands->connect(operands);
+  m.operands->connect_issue(m.issue);
+  m.operands->connect_storage(*storage[0], operand_cache.size() != 0 ? operand_cache[0] : nullptr);
   m.writeback.connect(writeback, operands);
   m.lsu.connect("the memory behind " + std::string(m.lsu.name()));
   if (shared_contents.size() != 0) m.lsu.connect_contents(support::block_name(*shared_contents[0]));
@@ -176,6 +181,12 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
   core.kernel.registers_per_warp = core.config.allocated_registers(kernel.registers_per_thread);
   core.traits = make_traits(kernel, core.config);
   core.kernel.traits = &core.traits;
+  core.fixed_latency.clear();
+  if (core.config.has_sub_cores()) {
+    for (const trace::StaticInstruction& i : kernel.instructions) {
+      core.fixed_latency.push_back(trace::has_fixed_latency(i));
+    }
+  }
   core.all_lanes = trace::all_lanes(kernel.warp_size);
   const protocol::SmLimits limits = core.config.limits(kernel.warp_size, storage[0]->capacity_registers());
   const protocol::ResourcePlan plan = residency[0]->plan(core.kernel, limits);
@@ -186,6 +197,7 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
   m.front_end.kernel_started();
   m.issue.kernel_started();
   m.execution.kernel_started();
+  m.operands->kernel_started();
   m.sampler.kernel_started(core.now);
   core.listeners.notify([&](protocol::LifecycleListener& l) { l.kernel_started(core.kernel); });
   core.observers.notify(Event::kernel_started, [&](Observer& o) { o.kernel_started(core.now, core.kernel); });
@@ -257,6 +269,12 @@ void Sm::Impl::dispatch(const Work& work) {
       break;
     case Work::Kind::staged:
       writeback.staged(core.pool[work.value]);
+      break;
+    case Work::Kind::forwarded:
+      issue.forwarded(core.pool[work.value]);
+      break;
+    case Work::Kind::settled:
+      issue.settled(core.pool[work.value]);
       break;
     case Work::Kind::released:
       released(core.pool[work.value]);
@@ -469,7 +487,8 @@ void Sm::register_stats(support::StatGroup& g) {
     g.counter("injected_moves", *m.issue.injected(), "warp instructions",
               "register moves requested by gates, not counted as warp instructions; each is an issue of its scheduler");
   }
-  for (unsigned s = 0; s < protocol::stall_count; ++s) {
+  const unsigned reasons = m.core.config.has_sub_cores() ? protocol::stall_count : protocol::common_stall_count;
+  for (unsigned s = 0; s < reasons; ++s) {
     const std::string reason = s == 0 ? "issue" : std::string("stall_") + protocol::to_string(static_cast<Stall>(s));
     g.counter(reason + "_cycles", m.core.counters.stalls[s], "scheduler cycles",
               s == 0

@@ -19,6 +19,7 @@
 
 #include <exception>
 #include <functional>
+#include <memory>
 
 namespace regatta::sm {
 
@@ -27,7 +28,8 @@ struct Sm::Impl {
       : core(config, clock, index),
         execution("execution", core),
         operands(core, execution),
-        writeback("writeback", core),
+        made_writeback(operands.make_writeback(core)),
+        writeback(*made_writeback),
         lsu("lsu", core, writeback),
         icache("icache", core.config.icache),
         constants("constant_cache", core.config.constant_cache),
@@ -62,7 +64,8 @@ struct Sm::Impl {
   Core core;
   ExecutionUnits execution;
   Operands operands;
-  Writeback writeback;
+  std::unique_ptr<Writeback> made_writeback;
+  Writeback& writeback;
   LoadStoreUnit lsu;
   ReadOnlyCache icache, constants;
   FrontEnd front_end;

@@ -41,6 +41,7 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   sc_core::sc_port<protocol::DecodePoint, 1, sc_core::SC_ZERO_OR_MORE_BOUND> decode_point;
   sc_core::sc_port<protocol::FetchListener, 0, sc_core::SC_ZERO_OR_MORE_BOUND> fetch_listeners;
   sc_core::sc_port<protocol::SharedContents, 1, sc_core::SC_ZERO_OR_MORE_BOUND> shared_contents;
+  sc_core::sc_port<protocol::OperandCache, 1, sc_core::SC_ZERO_OR_MORE_BOUND> operand_cache;
   sc_core::sc_port<protocol::Residency> residency;
   sc_core::sc_port<CtaSource> cta_source;
   // Data side.
