@@ -24,6 +24,7 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
     throw support::ConfigError("scheme '" + scheme.name() + "' built an SM with a null " + what);
   };
   refuse_null(parts.gates, "gate");
+  if (machine.sm.obeys_control_bits()) check_control_bits(scheme.name());
   refuse_null(parts.fetch_listeners, "fetch listener");
   refuse_null(parts.listeners, "lifecycle listener");
   refuse_null(parts.observers, "observer");
@@ -36,13 +37,7 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
     sm->shared_contents.bind(*parts.shared_contents);
     sm->shared_socket().bind(parts.shared_contents->shared_socket());
   }
-  if (parts.operand_cache) {
-    if (parts.storage->plan_reads() == nullptr) {
-      throw support::ConfigError("scheme " + scheme.name() + ": register_file.cache = true needs an operand storage " +
-                                 "whose reads can be planned; expected false");
-    }
-    sm->operand_cache.bind(*parts.operand_cache);
-  }
+  if (parts.operand_cache) sm->operand_cache.bind(*parts.operand_cache);
   for (auto& gate : parts.gates) sm->gates.bind(*gate);
   if (parts.reuse_point) sm->reuse_point.bind(*parts.reuse_point);
   if (parts.writeback_point) sm->writeback_point.bind(*parts.writeback_point);
@@ -103,6 +98,22 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
   std::vector<std::string> gates;
   for (const auto& gate : parts.gates) gates.push_back(support::block_name(*gate));
   recorders.add_sm(index, *sm, clock, parts.storage_banks, read_tap.get(), write_tap.get(), memory_tap.get(), gates);
+}
+
+void SmNode::check_control_bits(const std::string& scheme) const {
+  const auto refuse = [&](bool there, const std::string& what) {
+    if (!there) return;
+    throw support::ConfigError("sm.dependences = control_bits: the compiler counted cycles without what scheme " +
+                               scheme + " has, " + what + "; expected sm.dependences = scoreboard");
+  };
+  refuse(parts.reuse_point != nullptr, "a reuse point, which holds instructions behind issue");
+  refuse(parts.writeback_point != nullptr, "a write-back point, which holds results");
+  for (const auto& gate : parts.gates) {
+    const protocol::GateRoles roles = gate->roles();
+    refuse(roles.mover != nullptr, "a gate that inserts moves, which have no control bits");
+    refuse(roles.inserted != nullptr && !roles.inserted->inserted_scheme().empty(),
+           "a gate with inserted instructions, which have no control bits");
+  }
 }
 
 std::string SmNode::storage_path() const {

@@ -30,8 +30,7 @@ struct Work {
     operands_ready,   ///< all operands of a collector unit are there; value: unit
     executed,         ///< an instruction's result is ready for write-back; value: pool index
     staged,           ///< it is to be offered to the write-back point again; value: pool index
-    forwarded,        ///< from now on a bypass leads its result to instructions that issue; value: pool index
-    settled,          ///< the result is where instructions of variable latency find it; value: pool index
+    dependence,       ///< something that warps wait for; value: that of Dependences
     released,         ///< an instruction's writes are done; value: pool index
     barrier_open,     ///< a barrier releases a warp; value: warp slot
     fence_reached,    ///< a fence of a warp may be ready: accesses were made or confirmed; value: warp slot

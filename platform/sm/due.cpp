@@ -58,8 +58,7 @@ bool Sm::Impl::holds_scheduled(bool staged) const {
       case Work::Kind::barrier_open:
       case Work::Kind::fence_reached:
       case Work::Kind::warp_launched:
-      case Work::Kind::forwarded:
-      case Work::Kind::settled:
+      case Work::Kind::dependence:
         found = found || !staged;
         break;
       case Work::Kind::operands_ready:

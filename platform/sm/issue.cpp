@@ -2,6 +2,7 @@
 #include "issue.h"
 
 #include "contract.h"
+#include "control_bits.h"
 #include "cta_stage.h"
 #include "dependences.h"
 #include "front_end.h"
@@ -34,7 +35,11 @@ IssueStage::IssueStage(const sc_core::sc_module_name& name, Core& core, const Po
     active_sets_.push_back(std::make_unique<ActiveSet>(*this, static_cast<unsigned>(active_sets_.size())));
     s.policy->connect(*active_sets_.back());
   }
-  if (core.config.has_sub_cores()) dependences_ = std::make_unique<PipelinedScoreboard>(core);
+  if (core.config.obeys_control_bits()) {
+    dependences_ = std::make_unique<ControlBitsUnit>(core);
+  } else if (core.config.has_sub_cores()) {
+    dependences_ = std::make_unique<PipelinedScoreboard>(core);
+  }
 }
 
 IssueStage::~IssueStage() = default;
@@ -348,8 +353,8 @@ Stall IssueStage::cycle(Scheduler& s) {
   return reason_to_wait(s);
 }
 
-Stall IssueStage::reason_to_wait(const Scheduler& s) {
-  if (s.in(WarpState::scoreboard) != 0) return Stall::scoreboard;
+Stall IssueStage::reason_to_wait(const Scheduler& s) const {
+  if (s.in(WarpState::scoreboard) != 0) return dependences_ == nullptr ? Stall::scoreboard : dependence_reason(s);
   if (s.in(WarpState::instruction_fetch) != 0) return Stall::instruction_fetch;
   if (s.in(WarpState::memory) != 0) return Stall::memory;
   if (s.in(WarpState::barrier) != 0) return Stall::barrier;
@@ -395,22 +400,29 @@ void IssueStage::allocated(DynamicInstruction& d, Cycle dispatch) {
   dependences_->allocated(core_.warp(d.warp), d, dispatch);
 }
 
+void IssueStage::stalled(unsigned scheduler) { dependences_->stalled(scheduler); }
+
 void IssueStage::sources_read(DynamicInstruction& d) {
   Warp& w = core_.warp(d.warp);
   dependences_->sources_read(w, d);
-  if (w.state == WarpState::scoreboard) update(w);
+  if (w.state == WarpState::scoreboard || w.state == WarpState::memory) update(w);
 }
 
-void IssueStage::forwarded(DynamicInstruction& d) {
-  Warp& w = core_.warp(d.warp);
-  dependences_->forwarded(w, d);
-  if (w.state == WarpState::scoreboard) update(w);
+void IssueStage::dependence_due(std::uint32_t value) {
+  Warp& w = dependences_->due(value);
+  if (w.resident && w.state != WarpState::barrier) update(w);
 }
 
-void IssueStage::settled(DynamicInstruction& d) {
-  Warp& w = core_.warp(d.warp);
-  dependences_->settled(w, d);
-  if (w.state == WarpState::scoreboard) update(w);
+protocol::LifecycleListener* IssueStage::dependences() { return dependences_.get(); }
+
+Stall IssueStage::dependence_reason(const Scheduler& s) const {
+  Stall nearest = Stall::counter;
+  for (WarpMask m = s.in(WarpState::scoreboard); m != 0; m &= m - 1) {
+    const Stall reason = dependences_->reason(core_.warps[s.slots[static_cast<unsigned>(__builtin_ctzll(m))].value()]);
+    if (reason == Stall::scoreboard || reason == Stall::stall_count) return reason;
+    if (reason == Stall::yield) nearest = reason;
+  }
+  return nearest;
 }
 
 void IssueStage::release(DynamicInstruction& d) {

@@ -65,9 +65,12 @@ class IssueStage : public sc_core::sc_module {
   void release(DynamicInstruction& d);
   // From an operand path that reads late.
   void allocated(DynamicInstruction& d, Cycle dispatch);
+  void stalled(unsigned scheduler);
   void sources_read(DynamicInstruction& d);
-  void forwarded(DynamicInstruction& d);
-  void settled(DynamicInstruction& d);
+  /// Work::Kind::dependence.
+  void dependence_due(std::uint32_t value);
+  /// Null: there is the scoreboard alone.
+  protocol::LifecycleListener* dependences();
 
   /// A cycle of an SM without CTAs.
   void rest();
@@ -186,7 +189,9 @@ class IssueStage : public sc_core::sc_module {
   /// The scoreboard and everyone who listens: `d` goes out.
   void enter(Warp& warp, DynamicInstruction& d);
   protocol::Stall cycle(Scheduler& s);
-  static protocol::Stall reason_to_wait(const Scheduler& s);
+  protocol::Stall reason_to_wait(const Scheduler& s) const;
+  /// Of warps in WarpState::scoreboard.
+  [[gnu::noinline]] protocol::Stall dependence_reason(const Scheduler& s) const;
   /// With an issue interval of n cycles, scheduler i issues in every n-th, in those with i left over.
   bool turn_of(std::size_t scheduler) const {
     const unsigned interval = core_.config.issue_interval;

@@ -61,17 +61,23 @@ void PipelinedScoreboard::allocated(Warp&, DynamicInstruction& d, Cycle dispatch
   // An instruction that issues then is dispatched when the result is there.
   const std::uint64_t ahead = core_.config.sub_core.window + stages_before_window;
   const std::uint64_t there = dispatch.value() + t.latency;
-  core_.at(Cycle(std::max(core_.now.value() + 1, there - ahead)), Work::Kind::forwarded, d.pool_index);
+  schedule(Step::forward, Cycle(std::max(core_.now.value() + 1, there - ahead)), d);
 }
 
-void PipelinedScoreboard::forwarded(Warp& w, DynamicInstruction& d) {
+Warp& PipelinedScoreboard::due(std::uint32_t value) {
+  DynamicInstruction& d = core_.pool[value & ((1u << step_shift) - 1)];
+  Warp& w = core_.warp(d.warp);
+  protocol::RegisterSet& settling = readers(w).settling;
+  if (value >> step_shift == Step::settle) {
+    remove_writes(settling, *d.traits);
+    return w;
+  }
   d.forwarded = true;
   remove_writes(w.pending, *d.traits);
-  add_writes(readers(w).settling, *d.traits);
-  core_.at(core_.now + 1, Work::Kind::settled, d.pool_index);
+  add_writes(settling, *d.traits);
+  schedule(Step::settle, core_.now + 1, d);
+  return w;
 }
-
-void PipelinedScoreboard::settled(Warp& w, DynamicInstruction& d) { remove_writes(readers(w).settling, *d.traits); }
 
 void PipelinedScoreboard::sources_read(Warp& w, DynamicInstruction& d) {
   if (d.sources_read) return;

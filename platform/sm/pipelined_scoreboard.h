@@ -21,12 +21,17 @@ class PipelinedScoreboard : public Dependences {
   WarpState state(const Warp& warp, const InstructionTraits& next) const override;
   void issued(Warp& warp, DynamicInstruction& d) override;
   void allocated(Warp& warp, DynamicInstruction& d, Cycle dispatch) override;
-  void forwarded(Warp& warp, DynamicInstruction& d) override;
-  void settled(Warp& warp, DynamicInstruction& d) override;
+  protocol::Stall reason(const Warp&) const override { return protocol::Stall::scoreboard; }
+  Warp& due(std::uint32_t value) override;
   void sources_read(Warp& warp, DynamicInstruction& d) override;
   void retired(Warp& warp, DynamicInstruction& d) override;
 
  private:
+  enum Step : std::uint32_t { forward, settle };
+  static constexpr unsigned step_shift = 26;
+  void schedule(Step step, Cycle when, const DynamicInstruction& d) {
+    core_.at(when, Work::Kind::dependence, step << step_shift | d.pool_index);
+  }
   struct Readers {
     protocol::RegisterSet registers;        ///< with at least one
     std::array<std::uint8_t, 256> count{};  ///< by register

@@ -5,6 +5,7 @@
 
 #include "core.h"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -56,5 +57,12 @@ class ResultQueue {
   unsigned taken_ = 0;
   std::array<support::Ring<Result>, banks> queues_;  ///< in order of arrival
 };
+
+/// Cycles in which an instruction of fixed latency reads its operands: more than usual if one bank alone needs them.
+inline unsigned window_cycles(const SmConfig& config, const InstructionTraits& t) {
+  std::array<unsigned, ResultQueue::banks> needs{};
+  for (unsigned i = 0; i < t.read_count; ++i) ++needs[ResultQueue::bank_of(t.reads[i])];
+  return std::max(config.sub_core.window, std::max(needs[0], needs[1]));
+}
 
 }  // namespace regatta::sm

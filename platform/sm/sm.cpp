@@ -103,6 +103,7 @@ void Sm::end_of_elaboration() {
   if (writeback != nullptr) told.add(*writeback);
   if (decode != nullptr) told.add(*decode);
   for (protocol::FetchListener* listener : fetch_list) told.add(*listener);
+  if (protocol::LifecycleListener* dependences = m.issue.dependences()) told.add(*dependences);
   for (protocol::LifecycleListener* listener : m.further_listeners) told.add(*listener);
   told.notify([&m](protocol::LifecycleListener& l) { l.attach(m.control); });
   std::vector<protocol::GateRoles> roles;
@@ -118,6 +119,7 @@ void Sm::end_of_elaboration() {
   m.operands->connect(operands);
   m.operands->connect_issue(m.issue);
   m.operands->connect_storage(*storage[0], operand_cache.size() != 0 ? operand_cache[0] : nullptr);
+  check_plan();
   m.writeback.connect(writeback, operands);
   m.lsu.connect("the memory behind " + std::string(m.lsu.name()));
   if (shared_contents.size() != 0) m.lsu.connect_contents(support::block_name(*shared_contents[0]));
@@ -161,6 +163,18 @@ void Sm::end_of_elaboration() {
   if (writeback != nullptr) on(*writeback, "writeback_point", "writeback_changed", [] {});
   if (decode != nullptr) on(*decode, "decode_point", "decode_changed", [&m] { m.front_end.more_room(); });
   on(*residency[0], "residency", "residency_changed", [&m] { m.ctas.reconsider(); });
+}
+
+void Sm::check_plan() const {
+  const Impl& m = *impl_;
+  if (m.operands->forwards()) return;
+  const auto refuse = [this](bool there, const std::string& knob, const std::string& expected) {
+    if (!there) return;
+    throw support::ConfigError("configuration: " + knob + " needs reads that take a known time, and operand storage " +
+                               support::block_name(*storage[0]) + " cannot plan them: expected " + expected);
+  };
+  refuse(m.core.config.obeys_control_bits(), "sm.dependences = control_bits", "scoreboard");
+  refuse(operand_cache.size() != 0, "register_file.cache = true", "false");
 }
 
 void Sm::warm_code(const trace::Kernel& kernel, std::uint32_t kernel_index, const std::vector<bool>& executed,
@@ -270,11 +284,8 @@ void Sm::Impl::dispatch(const Work& work) {
     case Work::Kind::staged:
       writeback.staged(core.pool[work.value]);
       break;
-    case Work::Kind::forwarded:
-      issue.forwarded(core.pool[work.value]);
-      break;
-    case Work::Kind::settled:
-      issue.settled(core.pool[work.value]);
+    case Work::Kind::dependence:
+      issue.dependence_due(work.value);
       break;
     case Work::Kind::released:
       released(core.pool[work.value]);
@@ -487,7 +498,9 @@ void Sm::register_stats(support::StatGroup& g) {
     g.counter("injected_moves", *m.issue.injected(), "warp instructions",
               "register moves requested by gates, not counted as warp instructions; each is an issue of its scheduler");
   }
-  const unsigned reasons = m.core.config.has_sub_cores() ? protocol::stall_count : protocol::common_stall_count;
+  const unsigned reasons = m.core.config.obeys_control_bits() ? protocol::stall_count
+                           : m.core.config.has_sub_cores()    ? static_cast<unsigned>(Stall::result_queue) + 1
+                                                              : protocol::common_stall_count;
   for (unsigned s = 0; s < reasons; ++s) {
     const std::string reason = s == 0 ? "issue" : std::string("stall_") + protocol::to_string(static_cast<Stall>(s));
     g.counter(reason + "_cycles", m.core.counters.stalls[s], "scheduler cycles",

@@ -137,6 +137,10 @@ void SmConfig::declare(support::OptionSet& o, const Policies& policies) {
         "how instructions get their operands: by collector units, or in the stages of a modern sub-core: allocation of "
         "read ports ahead, a bypass, queues for instructions of variable latency",
         {"collectors", "sub_core"});
+  o.add("sm.dependences", dependences,
+        "how a warp knows that it may issue: by a scoreboard, or by the control bits that the compiler wrote into the "
+        "instructions (regatta-annotate --control), which nothing checks",
+        {"scoreboard", "control_bits"});
   const std::string in_sub_core = ", with sm.operand_path = sub_core";
   o.add("sub_core.window", sub_core.window, "cycles",
         "cycles in which an allocated instruction of fixed latency reads its operands" + in_sub_core, 1, 6);
@@ -230,6 +234,10 @@ void SmConfig::validate() const {
   if (buffer_entries < fetch_width) {
     refuse("fetch.buffer_entries = " + std::to_string(buffer_entries) + " holds less than a fetch of fetch.width = " +
            std::to_string(fetch_width) + " brings: expected at least as many");
+  }
+  if (obeys_control_bits() && !has_sub_cores()) {
+    refuse("sm.dependences = control_bits: expected sm.operand_path = sub_core, whose latencies are fixed, found " +
+           operand_path);
   }
   if (has_sub_cores()) {
     const auto needs = [&](bool fits, const std::string& knob, unsigned found, const std::string& expected) {

@@ -111,13 +111,6 @@ void SubCorePath::enter(DynamicInstruction& d) {
   core_.progress = true;
 }
 
-/// Cycles of its read window: more than usual if one bank alone needs them.
-unsigned SubCorePath::window_of(const DynamicInstruction& d) const {
-  std::array<unsigned, ResultQueue::banks> needs{};
-  for (unsigned i = 0; i < d.traits->read_count; ++i) ++needs[ResultQueue::bank_of(d.traits->reads[i])];
-  return std::max(core_.config.sub_core.window, *std::max_element(needs.begin(), needs.end()));
-}
-
 bool SubCorePath::has_all(const DynamicInstruction& d, const Place& p) const {
   return p.sent == (1u << d.traits->read_count) - 1 && d.operands_pending == 0 && p.ready <= core_.now + 1;
 }
@@ -163,7 +156,9 @@ bool SubCorePath::plan(DynamicInstruction& d, Place& p) {
   for (unsigned i = 0; i < d.traits->read_count; ++i) {
     if (((p.cached >> i) & 1) == 0) registers[count++] = d.traits->reads[i];
   }
-  if (!planner_->plan(d.warp, registers.data(), count, core_.now + 1, window_of(d), slots.data())) return false;
+  if (!planner_->plan(d.warp, registers.data(), count, core_.now + 1, window_cycles(core_.config, *d.traits),
+                      slots.data()))
+    return false;
   count = 0;
   for (unsigned i = 0; i < d.traits->read_count; ++i) {
     if (((p.cached >> i) & 1) == 0) p.slots[i] = slots[count++];
@@ -196,12 +191,13 @@ void SubCorePath::allocate(SubCore& c) {
   if (c.allocate == nullptr) return;
   DynamicInstruction& d = *c.allocate;
   Place& p = place(d);
-  const unsigned window = window_of(d);
+  const unsigned window = window_cycles(core_.config, *d.traits);
   const Cycle dispatch = core_.now + window + 1;
   const auto pipeline = std::min_element(c.pipelines.begin(), c.pipelines.end());
   const bool allocated = *pipeline <= dispatch && (planner_ != nullptr ? plan(d, p) : send_all(d, p));
   if (!allocated) {
     ++allocate_waits_;
+    issue_->stalled(d.scheduler);
     return;
   }
   c.allocate = nullptr;

@@ -99,7 +99,6 @@ class SubCorePath final : public OperandPath, tlm::tlm_bw_transport_if<> {
   Place& place(const DynamicInstruction& d) { return places_[d.pool_index]; }
   const Place& place(const DynamicInstruction& d) const { return places_[d.pool_index]; }
   bool has_all(const DynamicInstruction& d, const Place& p) const;
-  unsigned window_of(const DynamicInstruction& d) const;
 
   void read_window(SubCore& c);
   void allocate(SubCore& c);

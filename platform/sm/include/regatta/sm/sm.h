@@ -116,6 +116,8 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
 
  private:
   void end_of_elaboration() override;
+  /// Throws support::ConfigError for what needs a storage that plans its reads.
+  void check_plan() const;
   void tick();
   void give_up();
   void cycle();

@@ -67,6 +67,7 @@ struct SmConfig {
   // Operand path.
   std::string operand_path = "collectors";
   SubCoreConfig sub_core;
+  std::string dependences = "scoreboard";
   unsigned collectors = 8;      ///< generic operand collector units per scheduler
   unsigned sp_collectors = 0;   ///< units per SM for one kind of instruction; like pipelines, each scheduler has its
   unsigned sfu_collectors = 0;  ///< own if their number can be divided among the schedulers
@@ -115,6 +116,8 @@ struct SmConfig {
   unsigned allocated_registers(unsigned per_thread) const;
   /// Whether the operand path is "sub_core".
   bool has_sub_cores() const { return operand_path == "sub_core"; }
+  /// Whether dependences are those of control bits.
+  bool obeys_control_bits() const { return dependences == "control_bits"; }
   ClassTiming of(trace::OpClass c) const { return timing[static_cast<unsigned>(c)]; }
 };
 
