@@ -64,6 +64,17 @@ std::vector<std::string> PassRegistry::default_names() const {
   return names;
 }
 
+std::vector<std::string> PassRegistry::asked_names(const PassOptionValues& values) const {
+  std::vector<std::string> names;
+  for (const Factory& factory : factories_) {
+    const std::unique_ptr<AnnotationPass> pass = factory();
+    const PassOptions options = options_of(*pass);
+    const auto is_asked = [&](const auto& value) { return options.has(value.first); };
+    if (!pass->by_default() && std::any_of(values.begin(), values.end(), is_asked)) names.push_back(pass->name());
+  }
+  return names;
+}
+
 PassList PassRegistry::make(const PassOptionValues& values, const std::optional<std::set<std::string>>& names) const {
   if (names) check_names(*names, default_names());
   PassList passes;

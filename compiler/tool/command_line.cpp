@@ -350,7 +350,8 @@ void check_trace_options(const AnnotateOptions& o, const po::variables_map& valu
     throw InputError("error: --trace adds annotations to a trace: --" + name +
                      " does not go with it, expected --for, --out and options of annotations");
   }
-  if (o.schemes.empty()) throw InputError("error: --trace needs --for SCHEME,...: whose annotations to add");
+  if (o.schemes.empty() && o.passes.asked_names(o.pass_options).empty())
+    throw InputError("error: --trace needs --for SCHEME,...: whose annotations to add");
   if (o.out.empty()) throw InputError("error: --trace needs --out FILE: the trace is not written over");
 }
 

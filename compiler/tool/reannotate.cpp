@@ -36,6 +36,10 @@ AnnotateOptions options_of(const Making& making, const AnnotateOptions& options)
   made.report.clear();
   made.listing.clear();
   made.dumps.clear();
+  if (made.annotations) {
+    for (const std::string& scheme : made.schemes)
+      if (const auto section = trace::annotation_of_scheme(scheme)) made.annotations->insert(*section);
+  }
   made.schemes.clear();
   for (const auto& [name, value] : options.pass_options) made.pass_options[name] = value;
   return made;
@@ -95,6 +99,7 @@ class Addition {
     writer.finish();
     std::string names;
     for (const std::string& name : sections_) names += (names.empty() ? "" : ", ") + name;
+    for (const std::string& name : asked_) names += (names.empty() ? "" : ", ") + name;
     result.added = options_.out + ": annotations of '" + options_.trace + "' added: " + names;
     return result;
   }
@@ -139,8 +144,10 @@ class Addition {
     });
   }
 
-  /// The sections of the schemes. A scheme whose code the trace does not have is refused.
+  /// The sections of the schemes, and those that options ask for. A scheme whose code the trace does not have is
+  /// refused.
   void choose_sections() {
+    for (const std::string& name : options_.passes.asked_names(options_.pass_options)) asked_.insert(name);
     const std::vector<std::string> known = options_.passes.default_names();
     for (const std::string& scheme : options_.schemes) {
       const trace::SchemeCode* code = trace::code_of_scheme(scheme);
@@ -155,7 +162,7 @@ class Addition {
       const std::optional<std::string> section = trace::annotation_of_scheme(scheme);
       if (section && std::find(known.begin(), known.end(), *section) != known.end()) sections_.insert(*section);
     }
-    if (sections_.empty()) {
+    if (sections_.empty() && asked_.empty()) {
       throw InputError("error: --trace: '" + options_.trace +
                        "' has all that these schemes need; nothing can be added for them");
     }
@@ -169,7 +176,8 @@ class Addition {
       if (code == all.end()) refuse("how its variant " + variant.name + " is compiled is not known");
       o = with_code(std::move(o), code->options_for(uses_shared_memory(program_)));
     }
-    o.annotations = sections_;
+    // With the passes that the trace was made with: they may have had a say in the numbers of registers.
+    if (o.annotations) o.annotations->insert(sections_.begin(), sections_.end());
     return o;
   }
 
@@ -199,7 +207,7 @@ class Addition {
       }
       for (std::size_t p = 0; p < compiled.passes.size(); ++p) {
         const std::string name = compiled.passes[p]->name();
-        if (sections_.count(name) == 0) continue;
+        if (sections_.count(name) + asked_.count(name) == 0) continue;
         if (!compiled.left_out[p].empty() && needs(reader.variant(), name)) refuse(compiled.left_out[p]);
         add_section(compiled.trace_kernel, name, options_.sections, kernels[k]);
       }
@@ -234,7 +242,8 @@ class Addition {
   const Making making_;
   AnnotateOptions made_;  ///< those of the trace's making, with the new ones of annotations
   Program program_;
-  std::set<std::string> sections_;
+  std::set<std::string> sections_;  ///< of passes that run without an option
+  std::set<std::string> asked_;     ///< of others
 };
 
 }  // namespace

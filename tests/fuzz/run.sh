@@ -42,7 +42,7 @@ make_seeds() {
     $build/bin/regatta-annotate --launch "$file" --ctas 0:1 --out "$build/seeds/trace/$name.rgt" >/dev/null || return 1
     $build/bin/regatta-annotate --launch "$file" --ctas 0:1 --warp-size 64 --out "$build/seeds/trace/$name.64.rgt" \
       >/dev/null || return 1
-    $build/bin/regatta-annotate --launch "$file" --ctas 0:1 --scratchpad-layout 0.1 --shared-values --rfh 3 \
+    $build/bin/regatta-annotate --launch "$file" --ctas 0:1 --scratchpad-layout 0.1 --shared-values --rfh 3 --control \
       --out "$build/seeds/trace/$name.sharing.rgt" >/dev/null || return 1
   done
 }

@@ -124,6 +124,29 @@ TEST_CASE("control bits as text") {
   CHECK(format->notes(kernel)[2] == "control B------:R5:W-:-:S01");
 }
 
+TEST_CASE("regatta-trace verify proves the bits") {
+  const SectionRegistry registry = SectionRegistry::with_builtin();
+  const auto message = [&](const ControlSection& control) -> std::string {
+    Kernel kernel = control_kernel();
+    kernel.annotations.push_back({control_section, 1, encode(kernel, control)});
+    try {
+      for (const auto& format : registry.formats()) format->verify(kernel);
+    } catch (const std::invalid_argument& e) {
+      return e.what();
+    }
+    return "";
+  };
+  ControlSection control = control_sample();
+  CHECK(message(control) ==
+        "control: instruction 3 (exit) leaves behind R0 that instruction 1 (fma.rn.f32) left in the "
+        "register file cache");
+  control.bits[1].reuse = 0;
+  CHECK(message(control) == "");
+  control.bits[1].stall = 4;
+  CHECK(message(control) ==
+        "control: instruction 2 (st.global.f32) reads R5 of instruction 1 (fma.rn.f32) after 4 cycles, expected 5");
+}
+
 TEST_CASE("the section refuses bits that no instruction can have") {
   using C = ControlSection;
   CHECK(control_encode_error([](C&) {}) == "");

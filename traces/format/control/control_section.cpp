@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control_section.h"
 
+#include <regatta/trace/verify_control.h>
+
 namespace regatta::trace {
 
 namespace {
@@ -14,6 +16,10 @@ std::optional<ControlSection> control_of(const Kernel& kernel) {
 }  // namespace
 
 void ControlBitsSection::validate(const Kernel& kernel) const { control_of(kernel); }
+
+void ControlBitsSection::verify(const Kernel& kernel) const {
+  if (const std::optional<ControlSection> control = control_of(kernel)) verify_control(kernel, *control);
+}
 
 std::vector<InfoRow> ControlBitsSection::info(const Kernel& kernel) const {
   const std::optional<ControlSection> control = control_of(kernel);

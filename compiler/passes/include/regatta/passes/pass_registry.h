@@ -39,6 +39,9 @@ class PassRegistry {
   /// Names of the passes that annotate without an option, in order.
   std::vector<std::string> default_names() const;
 
+  /// Names of the other passes that have an option in `values`, in order.
+  std::vector<std::string> asked_names(const PassOptionValues& values) const;
+
   /// Passes for one kernel: those with an option in `values`, and of the others those that `names` has; without `names`
   /// all. Throws trace::InputError for an option that no pass has, for values that do not fit, and for a name that is
   /// none of default_names().

@@ -37,7 +37,9 @@
 //     finds it in a general register from t + L + 1 on, because no bypass leads there (section 5.3).
 //   - Guards, predicates and the carry flag are read at issue, by all instructions.
 //   - A fixed instruction reads its registers before a younger instruction of its warp writes them.
-//   - Fixed results are written in the cycle t + L: of two writes to one register, the later one wins.
+//   - Fixed results are written in cycle t + L, variable ones after cycle t: of two writes to one register, the one
+//   that
+//     comes later stays. A machine with a smaller latency than L still leaves the value that stays by this rule.
 //   - A warp keeps its registers until all of its instructions have read and written. An exit waits for nothing.
 //   - Which side of a divergent branch runs first is known: the fall-through side. The taken side follows, then the
 //     point where they meet. This is the order of the trace.
