@@ -76,8 +76,9 @@ void ControlBitsUnit::issued(Warp& w, DynamicInstruction& d) {
   Flow& f = flow(w);
   d.sources_read = false;
   const unsigned distance = bits.issue_distance();
-  f.next = time(w.scheduler) + distance;
   f.yields = bits.yield && bits.stall < 2;
+  // A warp issues one instruction per cycle in any case.
+  f.next = distance > 1 ? time(w.scheduler) + distance : 0;
   if (distance > 1) schedule(Step::eligible, distance, w.info.warp.value());
   if (bits.write_counter != trace::no_counter || bits.read_counter != trace::no_counter) {
     schedule(Step::raise, trace::counter_raise_delay, d.pool_index);
@@ -102,10 +103,31 @@ Warp& ControlBitsUnit::due(std::uint32_t value) {
   }
   Warp& w = core_.warps[index];
   const Flow& f = flow(w);
-  if (const std::uint64_t now = time(w.scheduler); now < f.next && w.resident) {
+  if (!w.resident) return w;
+  if (const std::uint64_t now = time(w.scheduler); now < f.next) {
     schedule(Step::eligible, f.next - now, index);
+    return w;
   }
+  Ripe& ripe = ripe_[w.scheduler];
+  if (ripe.since != core_.now) ripe.warps.clear();
+  ripe.since = core_.now;
+  ripe.warps.push_back(&w);
   return w;
+}
+
+const std::vector<Warp*>& ControlBitsUnit::stalled(unsigned scheduler) {
+  ++frozen_[scheduler];
+  held_back_.clear();
+  Ripe& ripe = ripe_[scheduler];
+  if (ripe.since != core_.now) return held_back_;
+  // This cycle does not count any more.
+  for (Warp* w : ripe.warps) {
+    if (time(scheduler) >= flow(*w).next) continue;
+    schedule(Step::eligible, 1, w->info.warp.value());
+    held_back_.push_back(w);
+  }
+  ripe.warps.clear();
+  return held_back_;
 }
 
 void ControlBitsUnit::change(const DynamicInstruction& d, unsigned counter, int by) {

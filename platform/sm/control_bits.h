@@ -19,7 +19,8 @@ namespace regatta::sm {
 /// long that takes.
 class ControlBitsUnit final : public Dependences {
  public:
-  explicit ControlBitsUnit(Core& core) : core_(core), frozen_(core.config.schedulers, 0) {}
+  explicit ControlBitsUnit(Core& core)
+      : core_(core), frozen_(core.config.schedulers, 0), ripe_(core.config.schedulers) {}
   /// Throws support::UnfitTrace if the kernel has no control bits, or if they assume a latency that is less than this
   /// machine's.
   void kernel_started(const protocol::KernelContext& context) override;
@@ -27,7 +28,7 @@ class ControlBitsUnit final : public Dependences {
   WarpState state(const Warp& warp, const InstructionTraits& next) const override;
   protocol::Stall reason(const Warp& warp) const override;
   void issued(Warp& warp, DynamicInstruction& d) override;
-  void stalled(unsigned scheduler) override { ++frozen_[scheduler]; }
+  const std::vector<Warp*>& stalled(unsigned scheduler) override;
   Warp& due(std::uint32_t value) override;
   void sources_read(Warp& warp, DynamicInstruction& d) override;
   void retired(Warp& warp, DynamicInstruction& d) override;
@@ -53,6 +54,13 @@ class ControlBitsUnit final : public Dependences {
 
   Core& core_;
   std::vector<std::uint64_t> frozen_;  ///< cycles, per scheduler
+  /// Per scheduler, warps whose stall count was over in cycle `since`, the last one in which any was.
+  struct Ripe {
+    Cycle since;
+    std::vector<Warp*> warps;
+  };
+  std::vector<Ripe> ripe_;
+  std::vector<Warp*> held_back_;
   std::vector<trace::ControlBits> bits_;
   std::vector<Flow> flows_;  ///< by warp slot
 };

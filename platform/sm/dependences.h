@@ -20,8 +20,9 @@ class Dependences : public protocol::LifecycleListener {
   virtual void issued(Warp& warp, DynamicInstruction& d) = 0;
   /// An instruction of fixed latency is allocated and is dispatched in cycle `dispatch`.
   virtual void allocated(Warp& /*warp*/, DynamicInstruction& /*d*/, Cycle /*dispatch*/) {}
-  /// The allocate stage of the scheduler's sub-core waits in this cycle.
-  virtual void stalled(unsigned /*scheduler*/) {}
+  /// The allocate stage of the scheduler's sub-core waits in this cycle. Returns warps that could have issued in it, and
+  /// now cannot.
+  virtual const std::vector<Warp*>& stalled(unsigned scheduler) = 0;
   /// Work::Kind::dependence, which only this schedules: what `value` says is due. Returns the warp whose state may have
   /// changed.
   virtual Warp& due(std::uint32_t value) = 0;

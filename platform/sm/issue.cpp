@@ -400,7 +400,11 @@ void IssueStage::allocated(DynamicInstruction& d, Cycle dispatch) {
   dependences_->allocated(core_.warp(d.warp), d, dispatch);
 }
 
-void IssueStage::stalled(unsigned scheduler) { dependences_->stalled(scheduler); }
+void IssueStage::stalled(unsigned scheduler) {
+  for (Warp* w : dependences_->stalled(scheduler)) {
+    if (w->resident && w->state != WarpState::barrier) update(*w);
+  }
+}
 
 void IssueStage::sources_read(DynamicInstruction& d) {
   Warp& w = core_.warp(d.warp);

@@ -22,6 +22,7 @@ class PipelinedScoreboard : public Dependences {
   void issued(Warp& warp, DynamicInstruction& d) override;
   void allocated(Warp& warp, DynamicInstruction& d, Cycle dispatch) override;
   protocol::Stall reason(const Warp&) const override { return protocol::Stall::scoreboard; }
+  const std::vector<Warp*>& stalled(unsigned) override { return none_; }
   Warp& due(std::uint32_t value) override;
   void sources_read(Warp& warp, DynamicInstruction& d) override;
   void retired(Warp& warp, DynamicInstruction& d) override;
@@ -43,6 +44,7 @@ class PipelinedScoreboard : public Dependences {
   }
 
   Core& core_;
+  const std::vector<Warp*> none_;
   std::vector<Readers> readers_;  ///< by warp slot
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <regatta/protocol/operand_cache.h>
+#include <regatta/support/energy.h>
 #include <regatta/support/stats.h>
 
 #include <array>
@@ -32,6 +33,9 @@ class RegisterFileCache : public sc_core::sc_module, public protocol::OperandCac
   /// A launch finds it empty.
   void kernel_started(const protocol::KernelContext& context) override;
   void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override {
+    group.costs_nothing("the energy tables have no value for it");
+  }
 
  private:
   struct Entry {
