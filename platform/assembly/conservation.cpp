@@ -13,7 +13,7 @@ void ConservationLaws::add_platform(const std::vector<std::string>& storages) {
     const std::string sm = "sm" + std::to_string(i) + ".";
     const std::string pipeline = sm + "pipeline.";
     const std::string units = pipeline + "execution.";
-    const std::string path = pipeline + (knows(pipeline + "sub_cores.reads") ? "sub_cores" : "collectors");
+    const std::string path = operand_path("sm" + std::to_string(i));
     add("what takes a collector unit is dispatched once", {path + ".instructions"},
         {units + "sp_instructions", units + "sfu_instructions", units + "dp_instructions", units + "lsu_instructions"});
     Side read{path + ".reads"};
@@ -113,6 +113,11 @@ std::vector<ConservationLaws::Term> ConservationLaws::find(const std::string& wh
 
 void ConservationLaws::add(const std::string& what, const Side& left, const Side& right) {
   laws_.push_back(Law{what, find(what, left), find(what, right)});
+}
+
+std::string ConservationLaws::operand_path(const std::string& sm) const {
+  const std::string pipeline = sm + ".pipeline.";
+  return pipeline + (knows(pipeline + "sub_cores.reads") ? "sub_cores" : "collectors");
 }
 
 void ConservationLaws::add_optional(const std::string& what, const Side& left, const Side& right) {

@@ -109,10 +109,18 @@ void SubCorePath::enter(DynamicInstruction& d) {
   }
   if (!fixed) ++c.held[queue_of(d)];
   core_.progress = true;
+  if (planner_ != nullptr) return;
+  // Schemes without a plan go by the order of issue: they may give up a register when its last reader issues.
+  unsent_.push(&d);
+  send_unsent();
+}
+
+bool SubCorePath::is_sent(const DynamicInstruction& d, const Place& p) {
+  return p.sent == (1u << d.traits->read_count) - 1;
 }
 
 bool SubCorePath::has_all(const DynamicInstruction& d, const Place& p) const {
-  return p.sent == (1u << d.traits->read_count) - 1 && d.operands_pending == 0 && p.ready <= core_.now + 1;
+  return is_sent(d, p) && d.operands_pending == 0 && p.ready <= core_.now + 1;
 }
 
 void SubCorePath::hand_over(SubCore& c, DynamicInstruction& d) {
@@ -174,17 +182,22 @@ bool SubCorePath::plan(DynamicInstruction& d, Place& p) {
   return true;
 }
 
-/// A storage without a plan: sends what it takes now. Returns whether that was all.
-bool SubCorePath::send_all(DynamicInstruction& d, Place& p) {
-  for (unsigned i = 0; i < d.traits->read_count; ++i) {
-    if (((p.sent >> i) & 1) != 0) continue;
-    if (!channel_.open(core_.now)) {
-      ++held_reads_;
-      return false;
+/// A storage without a plan: sends the reads that it takes now, in the order of issue.
+void SubCorePath::send_unsent() {
+  while (!unsent_.empty()) {
+    DynamicInstruction& d = *unsent_.front();
+    Place& p = place(d);
+    for (unsigned i = 0; i < d.traits->read_count; ++i) {
+      if (((p.sent >> i) & 1) != 0) continue;
+      if (!channel_.open(core_.now)) {
+        ++held_reads_;
+        return;
+      }
+      send(d, p, i, false);
     }
-    send(d, p, i, false);
+    unsent_.pop();
+    if (d.traits->read_count != 0 && !core_.is_fixed(d)) issue_->sources_read(d);
   }
-  return true;
 }
 
 void SubCorePath::allocate(SubCore& c) {
@@ -194,7 +207,7 @@ void SubCorePath::allocate(SubCore& c) {
   const unsigned window = window_cycles(core_.config, *d.traits);
   const Cycle dispatch = core_.now + window + 1;
   const auto pipeline = std::min_element(c.pipelines.begin(), c.pipelines.end());
-  const bool allocated = *pipeline <= dispatch && (planner_ != nullptr ? plan(d, p) : send_all(d, p));
+  const bool allocated = *pipeline <= dispatch && (planner_ != nullptr ? plan(d, p) : is_sent(d, p));
   if (!allocated) {
     ++allocate_waits_;
     issue_->stalled(d.scheduler);
@@ -211,18 +224,11 @@ void SubCorePath::allocate(SubCore& c) {
 void SubCorePath::read_in_queue(DynamicInstruction& d, Place& p) {
   for (unsigned i = 0; i < d.traits->read_count; ++i) {
     if (((p.sent >> i) & 1) != 0) continue;
-    if (planner_ != nullptr) {
-      std::uint8_t slot = 0;
-      if (!planner_->plan(d.warp, &d.traits->reads[i], 1, core_.now, 1, &slot)) {
-        ++queue_waits_;
-        continue;
-      }
+    std::uint8_t slot = 0;
+    if (planner_->plan(d.warp, &d.traits->reads[i], 1, core_.now, 1, &slot)) {
       send(d, p, i, true);
-    } else if (channel_.open(core_.now)) {
-      send(d, p, i, false);
     } else {
-      ++held_reads_;
-      return;
+      ++queue_waits_;
     }
   }
 }
@@ -249,8 +255,8 @@ void SubCorePath::read_queues(SubCore& c) {
       DynamicInstruction& d = *q[i];
       Place& p = place(d);
       if (core_.now < p.from) break;
-      read_in_queue(d, p);
-      if (p.sent != (1u << d.traits->read_count) - 1) break;
+      if (planner_ != nullptr) read_in_queue(d, p);
+      if (!is_sent(d, p)) break;
     }
     leave_queue(c, queue);
   }
@@ -303,6 +309,7 @@ void SubCorePath::leave_memory() {
 
 void SubCorePath::cycle() {
   if (under_way_ == 0) return;
+  if (!unsent_.empty()) send_unsent();
   for (SubCore& c : sub_cores_) {
     read_window(c);
     allocate(c);

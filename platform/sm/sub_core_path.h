@@ -9,8 +9,8 @@
 //
 // An instruction of fixed latency leaves the allocate stage when all of its operands find read ports within the window;
 // otherwise it stays and stalls what is behind. One of variable latency skips the stage, and takes ports that are left
-// in a cycle. A storage that cannot plan its reads (ReadPlanner) is asked when an instruction is allocated, and the
-// window lasts until it has answered.
+// in a cycle. A storage that cannot plan its reads (ReadPlanner) is asked when an instruction issues, as by a
+// collector, and the window lasts until it has answered.
 #pragma once
 
 #include <regatta/protocol/operand_cache.h>
@@ -98,12 +98,13 @@ class SubCorePath final : public OperandPath, tlm::tlm_bw_transport_if<> {
   unsigned places(unsigned queue) const;
   Place& place(const DynamicInstruction& d) { return places_[d.pool_index]; }
   const Place& place(const DynamicInstruction& d) const { return places_[d.pool_index]; }
+  static bool is_sent(const DynamicInstruction& d, const Place& p);
   bool has_all(const DynamicInstruction& d, const Place& p) const;
 
   void read_window(SubCore& c);
   void allocate(SubCore& c);
   bool plan(DynamicInstruction& d, Place& p);
-  bool send_all(DynamicInstruction& d, Place& p);
+  void send_unsent();
   void read_queues(SubCore& c);
   void read_in_queue(DynamicInstruction& d, Place& p);
   void leave_queue(SubCore& c, unsigned queue);
@@ -129,6 +130,7 @@ class SubCorePath final : public OperandPath, tlm::tlm_bw_transport_if<> {
   std::vector<std::uint8_t> reuse_;  ///< per static instruction, a bit per position
   std::vector<SubCore> sub_cores_;
   std::vector<Place> places_;
+  Queue unsent_;  ///< without a plan, instructions with reads to send, in order of issue
   MemoryTurns turns_;
   std::size_t under_way_ = 0;  ///< instructions in the path, not dispatched
   protocol::OperandPayloadPool payloads_;
