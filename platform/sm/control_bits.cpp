@@ -70,6 +70,17 @@ Stall ControlBitsUnit::reason(const Warp& w) const {
   return f.yields ? Stall::yield : Stall::stall_count;
 }
 
+std::string ControlBitsUnit::describe_wait(const Warp& w, const InstructionTraits& t) const {
+  const Flow& f = flow(w);
+  std::string text;
+  for (unsigned c = 0; c < trace::control_counters; ++c) {
+    if (f.counters[c] == 0 || !bits_[t.index].waits_for(c)) continue;
+    text += (text.empty() ? "counter " : ", ") + std::to_string(c) + " = " + std::to_string(f.counters[c]);
+  }
+  if (!text.empty()) return text;
+  return time(w.scheduler) < f.next ? "the stall count of the instruction before" : "";
+}
+
 void ControlBitsUnit::issued(Warp& w, DynamicInstruction& d) {
   const InstructionTraits& t = *d.traits;
   const trace::ControlBits& bits = bits_[t.index];

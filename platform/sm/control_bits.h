@@ -27,6 +27,7 @@ class ControlBitsUnit final : public Dependences {
   void warp_started(const protocol::WarpInfo& warp) override;
   WarpState state(const Warp& warp, const InstructionTraits& next) const override;
   protocol::Stall reason(const Warp& warp) const override;
+  std::string describe_wait(const Warp& warp, const InstructionTraits& next) const override;
   void issued(Warp& warp, DynamicInstruction& d) override;
   const std::vector<Warp*>& stalled(unsigned scheduler) override;
   Warp& due(std::uint32_t value) override;

@@ -5,6 +5,9 @@
 
 #include "core.h"
 
+#include <string>
+#include <vector>
+
 namespace regatta::sm {
 
 /// What keeps an instruction back until the results and reads of older ones of its warp are done, in an SM where that
@@ -16,12 +19,14 @@ class Dependences : public protocol::LifecycleListener {
   virtual WarpState state(const Warp& warp, const InstructionTraits& next) const = 0;
   /// For a warp whose state is WarpState::scoreboard.
   virtual protocol::Stall reason(const Warp& warp) const = 0;
+  /// For the report of a deadlock: what the warp waits for, if it is more than registers; otherwise empty.
+  virtual std::string describe_wait(const Warp& /*warp*/, const InstructionTraits& /*next*/) const { return {}; }
   /// The instruction issues.
   virtual void issued(Warp& warp, DynamicInstruction& d) = 0;
   /// An instruction of fixed latency is allocated and is dispatched in cycle `dispatch`.
   virtual void allocated(Warp& /*warp*/, DynamicInstruction& /*d*/, Cycle /*dispatch*/) {}
-  /// The allocate stage of the scheduler's sub-core waits in this cycle. Returns warps that could have issued in it, and
-  /// now cannot.
+  /// The allocate stage of the scheduler's sub-core waits in this cycle. Returns warps that could have issued in it,
+  /// and now cannot.
   virtual const std::vector<Warp*>& stalled(unsigned scheduler) = 0;
   /// Work::Kind::dependence, which only this schedules: what `value` says is due. Returns the warp whose state may have
   /// changed.

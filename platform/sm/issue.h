@@ -69,6 +69,8 @@ class IssueStage : public sc_core::sc_module {
   void sources_read(DynamicInstruction& d);
   /// Work::Kind::dependence.
   void dependence_due(std::uint32_t value);
+  /// What a warp waits for that is not ready, if that is more than registers; for the report of a deadlock.
+  std::string describe_wait(const Warp& warp) const;
   /// Null: there is the scoreboard alone.
   protocol::LifecycleListener* dependences();
 

@@ -39,6 +39,9 @@ Hold StuckReport::of(const DynamicInstruction& d) const {
 
 Hold StuckReport::of_dependent(const Warp& w) const {
   const InstructionTraits& head = *w.front()->traits;
+  if (const std::string waits = sm_.issue.describe_wait(w); !waits.empty()) {
+    return Hold{"control bits", "waits for " + waits, w.last_issued};
+  }
   const DynamicInstruction* producer = nullptr;
   std::string wanted;
   sm_.core.for_each_in_flight(w, [&](const DynamicInstruction& d) {
@@ -93,7 +96,9 @@ Hold StuckReport::of(const Warp& w) const {
       return of_dependent(w);
     case WarpState::memory: {
       const FetchedInstruction* head = w.front();
-      if (head != nullptr && sm_.core.depends(w, *head->traits)) return of_dependent(w);
+      if (head != nullptr && (sm_.core.depends(w, *head->traits) || !sm_.issue.describe_wait(w).empty())) {
+        return of_dependent(w);
+      }
       if (head != nullptr && w.memory_in_flight == 0) return sm_.lsu.stores_held(w.info.warp, w.last_issued);
       break;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sub-core's stages hold, and why, for the report of a deadlock and for causes of waits.
+// What a sub-core's stages hold, and why, for the report of a deadlock and for causes of waits; what they count.
 #include "sub_core_path.h"
 
 #include <algorithm>
@@ -63,6 +63,23 @@ bool SubCorePath::waits_for_operands(const DynamicInstruction& d, Cycle at) cons
     default:
       return false;
   }
+}
+
+void SubCorePath::register_stats(support::StatGroup& g) {
+  g.counter("instructions", instructions_, "warp instructions", "instructions that passed the control stages");
+  g.counter("reads", reads_, "warp registers", "distinct source registers requested from the operand storage");
+  g.counter("cached_reads", cached_reads_, "warp registers",
+            "distinct source registers found in the register file cache");
+  g.counter("duplicate_operands", duplicates_, "warp registers", "source operands served by another operand's read");
+  g.counter("held_reads", held_reads_, "attempts",
+            "to send a read that the storage's back-pressure held; none if it plans reads");
+  g.counter("bypassed_operands", bypassed_, "warp registers", "operands that a result replaced on its way");
+  g.counter("allocate_waits", allocate_waits_, "cycles",
+            "that instructions of fixed latency waited in the allocate stages for read ports or their pipeline");
+  g.counter("control_waits", control_waits_, "cycles",
+            "that instructions waited in the control stages for the stage or the queue that follows");
+  g.counter("queue_waits", queue_waits_, "attempts",
+            "of instructions of variable latency to read a register without a free port");
 }
 
 }  // namespace regatta::sm
