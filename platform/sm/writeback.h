@@ -23,7 +23,7 @@
 
 namespace regatta::sm {
 
-class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::tlm_bw_transport_if<> {
+class Writeback : public sc_core::sc_module, public support::StatProvider, protected tlm::tlm_bw_transport_if<> {
  public:
   Writeback(const sc_core::sc_module_name& name, Core& core);
   ~Writeback() override = default;
