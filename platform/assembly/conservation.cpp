@@ -13,18 +13,19 @@ void ConservationLaws::add_platform(const std::vector<std::string>& storages) {
     const std::string sm = "sm" + std::to_string(i) + ".";
     const std::string pipeline = sm + "pipeline.";
     const std::string units = pipeline + "execution.";
-    add("what takes a collector unit is dispatched once", {pipeline + "collectors.instructions"},
+    const std::string path = operand_path("sm" + std::to_string(i));
+    add("what takes a collector unit is dispatched once", {path + ".instructions"},
         {units + "sp_instructions", units + "sfu_instructions", units + "dp_instructions", units + "lsu_instructions"});
-    add("registers read are those of the static code x its executions", {pipeline + "collectors.reads"},
-        {units + "source_registers"});
+    Side read{path + ".reads"};
+    if (knows(path + ".cached_reads")) read.push_back(path + ".cached_reads");
+    add("registers read are those of the static code x its executions", read, {units + "source_registers"});
     add("registers written or dropped are those of the static code x its executions",
         {pipeline + "writeback.writes", pipeline + "writeback.dropped"},
         {units + "destination_registers", pipeline + "bypassed_registers"});
     const std::string file = sm + "register_file";
     if (storages[i] == file) {
       // A user's storage may have this name and count something else.
-      add_optional("the register file serves what the collectors ask", {file + ".reads"},
-                   {pipeline + "collectors.reads"});
+      add_optional("the register file serves what the collectors ask", {file + ".reads"}, {path + ".reads"});
       add_optional("the register file takes what is written back", {file + ".writes"}, {pipeline + "writeback.writes"});
     }
     add_l1(sm);
@@ -112,6 +113,11 @@ std::vector<ConservationLaws::Term> ConservationLaws::find(const std::string& wh
 
 void ConservationLaws::add(const std::string& what, const Side& left, const Side& right) {
   laws_.push_back(Law{what, find(what, left), find(what, right)});
+}
+
+std::string ConservationLaws::operand_path(const std::string& sm) const {
+  const std::string pipeline = sm + ".pipeline.";
+  return pipeline + (knows(pipeline + "sub_cores.reads") ? "sub_cores" : "collectors");
 }
 
 void ConservationLaws::add_optional(const std::string& what, const Side& left, const Side& right) {

@@ -27,11 +27,17 @@ void MachineConfig::validate() const {
   models::RegisterFileConfig file = register_file;
   file.sub_cores = sm.sub_cores;
   file.validate();
-  if (file.mapping == "sub_core" && sm.schedulers % sm.sub_cores != 0) {
-    throw support::ConfigError(
-        "configuration: register_file.mapping = sub_core needs as many schedulers in every one of " +
-        std::string("sm.sub_cores = ") + std::to_string(sm.sub_cores) +
-        ": expected a multiple, found sm.schedulers = " + std::to_string(sm.schedulers));
+  if (file.by_sub_core() && sm.schedulers % sm.sub_cores != 0) {
+    throw support::ConfigError("configuration: register_file.mapping = " + file.mapping +
+                               " needs as many schedulers in every one of " + std::string("sm.sub_cores = ") +
+                               std::to_string(sm.sub_cores) +
+                               ": expected a multiple, found sm.schedulers = " + std::to_string(sm.schedulers));
+  }
+  if (sm.has_sub_cores()) {
+    check_sub_cores();
+  } else if (register_file.cache) {
+    throw support::ConfigError("configuration: register_file.cache = true needs sm.operand_path = sub_core, found " +
+                               sm.operand_path);
   }
   l1.check();
   memory.check();
@@ -39,6 +45,18 @@ void MachineConfig::validate() const {
     throw support::ConfigError("configuration: l1.line_bytes = " + std::to_string(l1.line_bytes) +
                                " and l2.line_bytes = " + std::to_string(memory.l2.line_bytes) + " must be equal");
   }
+}
+
+void MachineConfig::check_sub_cores() const {
+  const auto refuse = [](const std::string& knob, const std::string& found, const std::string& expected) {
+    throw support::ConfigError("configuration: sm.operand_path = sub_core: expected register_file." + knob + " = " +
+                               expected + ", found " + found);
+  };
+  if (register_file.mapping != "sub_core_register") refuse("mapping", register_file.mapping, "sub_core_register");
+  if (register_file.banks != 2 * sm.sub_cores) {
+    refuse("banks", std::to_string(register_file.banks), std::to_string(2 * sm.sub_cores) + ", two per sub-core");
+  }
+  if (register_file.shared_port()) refuse("ports", register_file.ports, "1r1w: a bank reads and writes in one cycle");
 }
 
 namespace {

@@ -46,6 +46,7 @@ PolicyRegistry::PolicyRegistry() {
   builtin("lrr", "loose round robin");
   builtin("two_level", "in turn among a few active warps (scheduler.active_warps)");
   builtin("owf", "owner warp first: the oldest warp of the lowest class that the scheme gives (register_sharing)");
+  builtin("cggty", "greedy, then youngest (modern NVIDIA SMs)");
   add(ResidencyPolicy{"occupancy", "as many CTAs as fit, all of them active",
                       [](const MachineConfig&) { return std::make_unique<models::OccupancyResidency>("residency"); }});
   own_schedulers_ = schedulers_.size();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/assembly/scheme.h>
+#include <regatta/baseline/register_file_cache.h>
 #include <regatta/baseline/windowed_file.h>
 
 #include <stdexcept>
@@ -10,6 +11,9 @@ namespace regatta::assembly {
 SmParts baseline_parts(const BuildContext& c) {
   SmParts parts;
   parts.storage = std::make_unique<models::RegisterFile>("register_file", c.machine.register_file, c.clock);
+  if (c.machine.register_file.cache) {
+    parts.operand_cache = std::make_unique<models::RegisterFileCache>("register_file_cache", c.machine.sm.schedulers);
+  }
   parts.residency = c.machine.policies.residency(c.machine.sm.residency).make(c.machine);
   if (parts.residency != nullptr) {
     const protocol::Residency& policy = *parts.residency;

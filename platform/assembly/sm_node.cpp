@@ -24,6 +24,7 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
     throw support::ConfigError("scheme '" + scheme.name() + "' built an SM with a null " + what);
   };
   refuse_null(parts.gates, "gate");
+  if (machine.sm.obeys_control_bits()) check_control_bits(scheme.name());
   refuse_null(parts.fetch_listeners, "fetch listener");
   refuse_null(parts.listeners, "lifecycle listener");
   refuse_null(parts.observers, "observer");
@@ -36,6 +37,7 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
     sm->shared_contents.bind(*parts.shared_contents);
     sm->shared_socket().bind(parts.shared_contents->shared_socket());
   }
+  if (parts.operand_cache) sm->operand_cache.bind(*parts.operand_cache);
   for (auto& gate : parts.gates) sm->gates.bind(*gate);
   if (parts.reuse_point) sm->reuse_point.bind(*parts.reuse_point);
   if (parts.writeback_point) sm->writeback_point.bind(*parts.writeback_point);
@@ -98,6 +100,22 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
   recorders.add_sm(index, *sm, clock, parts.storage_banks, read_tap.get(), write_tap.get(), memory_tap.get(), gates);
 }
 
+void SmNode::check_control_bits(const std::string& scheme) const {
+  const auto refuse = [&](bool there, const std::string& what) {
+    if (!there) return;
+    throw support::ConfigError("sm.dependences = control_bits: the compiler counted cycles without what scheme " +
+                               scheme + " has, " + what + "; expected sm.dependences = scoreboard");
+  };
+  refuse(parts.reuse_point != nullptr, "a reuse point, which holds instructions behind issue");
+  refuse(parts.writeback_point != nullptr, "a write-back point, which holds results");
+  for (const auto& gate : parts.gates) {
+    const protocol::GateRoles roles = gate->roles();
+    refuse(roles.mover != nullptr, "a gate that inserts moves, which have no control bits");
+    refuse(roles.inserted != nullptr && !roles.inserted->inserted_scheme().empty(),
+           "a gate with inserted instructions, which have no control bits");
+  }
+}
+
 std::string SmNode::storage_path() const {
   const auto* module = dynamic_cast<const sc_core::sc_object*>(parts.storage.get());
   return module == nullptr ? std::string() : module->name();
@@ -125,6 +143,7 @@ std::vector<std::string> SmNode::without_energy() const {
   };
   look_at(parts.storage);
   look_at(parts.shared_contents);
+  look_at(parts.operand_cache);
   for (const auto& gate : parts.gates) look_at(gate);
   look_at(parts.reuse_point);
   look_at(parts.writeback_point);
@@ -138,8 +157,9 @@ bool SmNode::keeps_cycle_time() const {
   auto in_cycle = [](const auto& part) {
     return part == nullptr || support::CycleEvent::of(part->changed()) != nullptr;
   };
-  bool all = keeps(parts.storage) && keeps(parts.shared_contents) && keeps(parts.reuse_point) &&
-             keeps(parts.writeback_point) && keeps(parts.residency) && read_checker == nullptr;
+  bool all = keeps(parts.storage) && keeps(parts.operand_cache) && keeps(parts.shared_contents) &&
+             keeps(parts.reuse_point) && keeps(parts.writeback_point) && keeps(parts.residency) &&
+             read_checker == nullptr;
   all = all && keeps(parts.decode_point) && in_cycle(parts.reuse_point) && in_cycle(parts.writeback_point) &&
         in_cycle(parts.residency) && in_cycle(parts.decode_point);
   for (const auto& gate : parts.gates) all = all && keeps(gate) && in_cycle(gate);

@@ -56,6 +56,8 @@ class SmNode : public sc_core::sc_module {
   std::unique_ptr<protocol::BaseProtocolChecker<256>> memory_checker;
 
  private:
+  /// Throws support::ConfigError if a part of the scheme could make control bits wrong.
+  void check_control_bits(const std::string& scheme) const;
   /// Cycles after which a lookup counts as unanswered at the end of a launch, whose user need not wait for it.
   static constexpr unsigned unanswered_ = 1000;
 

@@ -52,6 +52,7 @@ nlohmann::ordered_json by_reason(const CycleStack& cycles, Value&& value) {
   std::uint64_t structural = 0;
   for (unsigned s = 0; s < protocol::stall_count; ++s) {
     const auto reason = static_cast<protocol::Stall>(s);
+    if (s >= protocol::common_stall_count && cycles[s] == 0) continue;
     if (!protocol::is_structural(reason)) {
       all[reason == protocol::Stall::none ? "issued" : protocol::to_string(reason)] = value(cycles[s]);
       continue;

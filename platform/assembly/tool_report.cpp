@@ -83,6 +83,7 @@ void print_summary(const SimulationResult& r, const ToolOptions& o, const Machin
     for (std::uint64_t s : r.stall_cycles) slots += s;
     support::Table stalls({"scheduler cycles", {"share", support::Table::Align::right}});
     for (unsigned s = 0; s < protocol::stall_count && slots != 0; ++s) {
+      if (s >= protocol::common_stall_count && r.stall_cycles[s] == 0) continue;
       stalls.row({s == 0 ? "issued" : std::string("stalled: ") + protocol::to_string(static_cast<protocol::Stall>(s)),
                   support::percent(double(r.stall_cycles[s]) / double(slots))});
     }

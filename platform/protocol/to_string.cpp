@@ -33,7 +33,9 @@ const char* to_string(Stall s) {
   static constexpr std::array<const char*, stall_count> names{
       "none",          "scoreboard",     "issue_gate",        "structural_scheduler",
       "structural_sp", "structural_sfu", "structural_dp",     "structural_lsu",
-      "memory",        "barrier",        "instruction_fetch", "idle"};
+      "memory",        "barrier",        "instruction_fetch", "idle",
+      "allocate",      "result_queue",   "stall_count",       "yield",
+      "counter"};
   return names[static_cast<unsigned>(s)];
 }
 

@@ -3,11 +3,11 @@
 
 #include <regatta/support/block_name.h>
 
-#include "collectors.h"
 #include "cta_stage.h"
 #include "front_end.h"
 #include "issue.h"
 #include "load_store_unit.h"
+#include "operands.h"
 #include "writeback.h"
 
 namespace regatta::sm {
@@ -66,6 +66,9 @@ void CauseSampler::sample(unsigned scheduler) {
       break;
     case Stall::scoreboard:
     case Stall::memory:
+    case Stall::stall_count:
+    case Stall::yield:
+    case Stall::counter:
       key.cause = key.stall == Stall::memory ? Cause::memory : Cause::dependence;
       if (const Warp* w = one_of(scheduler, key.stall == Stall::memory ? WarpState::memory : WarpState::scoreboard)) {
         find_result(key, *w);
@@ -84,6 +87,10 @@ void CauseSampler::sample(unsigned scheduler) {
     case Stall::structural_dp:
     case Stall::structural_lsu:
       find_unit(key, scheduler);
+      break;
+    case Stall::allocate:
+    case Stall::result_queue:
+      find_stage(key, scheduler);
       break;
     case Stall::barrier:
       key.cause = Cause::barrier;
@@ -164,7 +171,7 @@ void CauseSampler::find_result(CauseKey& key, const Warp& w) const {
   key.detail = static_cast<std::uint8_t>(producer->traits->unit);
   if (producer->traits->unit == Unit::none || producer->bypassed) return;
   if (producer->dispatched <= producer->issued) {
-    if (collectors_.waits_for_operands(*producer, Cycle(next_))) {
+    if (operands_->waits_for_operands(*producer, Cycle(next_))) {
       key.cause = Cause::storage;
     } else if (Cycle(next_) > producer->issued + 2) {
       key.cause = Cause::unit;
@@ -185,9 +192,9 @@ void CauseSampler::find_unit(CauseKey& key, unsigned scheduler) const {
   if (const Warp* w = one_of(scheduler, WarpState::ready)) key.victim = front_end_.next_of_program(*w);
   const DynamicInstruction *starved = nullptr, *ready = nullptr;
   unsigned without_operands = 0, with_operands = 0;
-  for (const DynamicInstruction* d : collectors_.holders(scheduler, unit)) {
+  for (const DynamicInstruction* d : operands_->holders(scheduler, unit)) {
     if (d->traits->unit != unit) continue;
-    if (collectors_.waits_for_operands(*d, Cycle(next_))) {
+    if (operands_->waits_for_operands(*d, Cycle(next_))) {
       if (starved == nullptr || d->issued < starved->issued) starved = d;
       ++without_operands;
     } else {
@@ -202,6 +209,14 @@ void CauseSampler::find_unit(CauseKey& key, unsigned scheduler) const {
     key.culprit = ready->traits->index;
     if (unit == Unit::lsu) blame_lsu(key, *ready);
   }
+}
+
+void CauseSampler::find_stage(CauseKey& key, unsigned scheduler) const {
+  key.cause = key.stall == Stall::allocate ? Cause::storage : Cause::unit;
+  key.detail = static_cast<std::uint8_t>(Unit::sp);
+  if (const Warp* w = one_of(scheduler, WarpState::ready)) key.victim = front_end_.next_of_program(*w);
+  const auto holders = operands_->holders(scheduler, Unit::sp);
+  if (!holders.empty()) key.culprit = holders.front()->traits->index;
 }
 
 void CauseSampler::find_gate(CauseKey& key, unsigned scheduler) const {

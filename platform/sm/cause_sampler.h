@@ -17,16 +17,16 @@ class CtaStage;
 class FrontEnd;
 class IssueStage;
 class LoadStoreUnit;
-class OperandCollectors;
+class Operands;
 class Writeback;
 
 class CauseSampler {
  public:
-  CauseSampler(const Core& core, const IssueStage& issue, const OperandCollectors& collectors, const LoadStoreUnit& lsu,
+  CauseSampler(const Core& core, const IssueStage& issue, const Operands& operands, const LoadStoreUnit& lsu,
                const Writeback& writeback, const FrontEnd& front_end, const CtaStage& ctas)
       : core_(core),
         issue_(issue),
-        collectors_(collectors),
+        operands_(operands),
         lsu_(lsu),
         writeback_(writeback),
         front_end_(front_end),
@@ -51,6 +51,8 @@ class CauseSampler {
   void sample(unsigned scheduler);
   void find_result(CauseKey& key, const Warp& w) const;
   void find_unit(CauseKey& key, unsigned scheduler) const;
+  /// A stage of a sub-core holds what is behind it.
+  void find_stage(CauseKey& key, unsigned scheduler) const;
   void find_gate(CauseKey& key, unsigned scheduler) const;
   void find_late_warp(CauseKey& key, const Warp& w) const;
   /// Whether at least three of four warps are at barriers: what the others wait for, these wait for too.
@@ -65,7 +67,7 @@ class CauseSampler {
 
   const Core& core_;
   const IssueStage& issue_;
-  const OperandCollectors& collectors_;
+  const Operands& operands_;
   const LoadStoreUnit& lsu_;
   const Writeback& writeback_;
   const FrontEnd& front_end_;

@@ -6,7 +6,7 @@
 namespace regatta::sm {
 
 OperandCollectors::OperandCollectors(const sc_core::sc_module_name& name, Core& core, ExecutionUnits& execution)
-    : sc_module(name),
+    : OperandPath(name),
       read_socket("read_socket"),
       core_(core),
       execution_(execution),
@@ -40,7 +40,7 @@ std::uint32_t OperandCollectors::add_pool(unsigned units) {
   return index;
 }
 
-void OperandCollectors::allocate(DynamicInstruction& d) {
+void OperandCollectors::enter(DynamicInstruction& d) {
   Pool* pool = &pools_[own_[d.scheduler][static_cast<unsigned>(d.traits->unit)]];
   if (pool->free == 0) pool = &pools_[d.scheduler];
   const std::uint32_t unit = pool->first + static_cast<std::uint32_t>(__builtin_ctzll(pool->free));
@@ -161,7 +161,7 @@ void OperandCollectors::operands_ready(std::uint32_t unit) {
   execution_.enter(d);
 }
 
-void OperandCollectors::release(const DynamicInstruction& d) {
+void OperandCollectors::dispatched(DynamicInstruction& d) {
   const std::uint32_t unit = unit_of_[d.pool_index];
   Collector& c = units_[unit];
   c.instruction = nullptr;

@@ -11,6 +11,7 @@
 #include "contract.h"
 #include "core.h"
 #include "holds.h"
+#include "operand_path.h"
 #include "request_channel.h"
 
 #include <optional>
@@ -22,19 +23,18 @@ namespace regatta::sm {
 
 class ExecutionUnits;
 
-class OperandCollectors : public sc_core::sc_module, public support::StatProvider, tlm::tlm_bw_transport_if<> {
+class OperandCollectors final : public OperandPath, tlm::tlm_bw_transport_if<> {
  public:
   OperandCollectors(const sc_core::sc_module_name& name, Core& core, ExecutionUnits& execution);
 
   protocol::OperandInitiatorSocket read_socket;
-  /// `storage`: the name of what read_socket leads to.
-  void connect(const std::string& storage) { reads_of_.set_target(storage); }
+  protocol::OperandInitiatorSocket& socket() override { return read_socket; }
+  void connect(const std::string& storage) override { reads_of_.set_target(storage); }
 
-  bool available(unsigned scheduler, protocol::Unit kind) const {
+  bool available(unsigned scheduler, protocol::Unit kind) const override {
     return (pools_[scheduler].free | pools_[own_[scheduler][static_cast<unsigned>(kind)]].free) != 0;
   }
-  /// The kinds of instructions that find no unit, a bit per protocol::Unit.
-  unsigned closed(unsigned scheduler) const {
+  unsigned closed(unsigned scheduler) const override {
     if (pools_[scheduler].free != 0) return 0;
     unsigned kinds = 0;
     for (unsigned u = static_cast<unsigned>(protocol::Unit::sp); u < protocol::unit_count; ++u) {
@@ -42,43 +42,30 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
     }
     return kinds;
   }
-  /// Whose instructions hold what an instruction of this kind, which finds no unit, would take: the kind itself where
-  /// it has units of its own, otherwise the kind that has most of the scheduler's generic units.
-  protocol::Unit holder(unsigned scheduler, protocol::Unit kind) const {
-    if (own_[scheduler][static_cast<unsigned>(kind)] != scheduler) return kind;
-    const auto& held = pools_[scheduler].held;
-    unsigned most = 0;
-    for (unsigned u = 1; u < held.size(); ++u) most = held[u] > held[most] ? u : most;
-    return static_cast<protocol::Unit>(most);
+  protocol::Stall reason(unsigned scheduler, protocol::Unit kind) const override {
+    return protocol::structural_stall(holder(scheduler, kind));
   }
   /// Takes a unit (one must be available) and sends the reads, in operand order.
-  void allocate(DynamicInstruction& d);
-  /// All operands of `unit` are there: hands the instruction to its execution unit's queue.
-  void operands_ready(std::uint32_t unit);
+  void enter(DynamicInstruction& d) override;
+  void operands_ready(std::uint32_t unit) override;
   /// `unit` will be ready soon.
   void prefetch(std::uint32_t unit) const {
     const auto* d = reinterpret_cast<const char*>(units_[unit].instruction);
     __builtin_prefetch(d);
     __builtin_prefetch(d + 64);
   }
-  /// The instruction of this collector was dispatched.
-  void release(const DynamicInstruction& d);
-  /// What keeps `d` in its unit, if it has not got all its operands; none: it has, or has no unit.
-  std::optional<Hold> holds(const DynamicInstruction& d) const;
-  /// Who has the units that an instruction of this kind could take.
-  std::vector<const DynamicInstruction*> holders(unsigned scheduler, protocol::Unit kind) const;
-  /// The instruction of `unit`, which must have one.
-  const DynamicInstruction& in_unit(std::uint32_t unit) const { return *units_[unit].instruction; }
-  /// Whether `d` has a unit and lacks an operand in cycle `at`, after the cycle that every instruction spends there.
-  bool waits_for_operands(const DynamicInstruction& d, Cycle at) const {
+  void dispatched(DynamicInstruction& d) override;
+  std::optional<Hold> holds(const DynamicInstruction& d) const override;
+  std::vector<const DynamicInstruction*> holders(unsigned scheduler, protocol::Unit kind) const override;
+  const DynamicInstruction& in_place(std::uint32_t unit) const override { return *units_[unit].instruction; }
+  bool waits_for_operands(const DynamicInstruction& d, Cycle at) const override {
     if (unit_of_.size() <= d.pool_index) return false;
     const Collector& c = units_[unit_of_[d.pool_index]];
     return c.instruction == &d && at > c.taken && (d.operands_pending != 0 || c.ready > at);
   }
-  /// Reads go on in a later cycle that is known.
-  bool is_due() const;
+  bool is_due() const override;
   /// Sends reads that the storage's back-pressure held.
-  void cycle();
+  void cycle() override;
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 
@@ -101,6 +88,15 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
   };
 
   std::uint32_t add_pool(unsigned units);
+  /// Whose instructions hold what an instruction of this kind, which finds no unit, would take: the kind itself where
+  /// it has units of its own, otherwise the kind that has most of the scheduler's generic units.
+  protocol::Unit holder(unsigned scheduler, protocol::Unit kind) const {
+    if (own_[scheduler][static_cast<unsigned>(kind)] != scheduler) return kind;
+    const auto& held = pools_[scheduler].held;
+    unsigned most = 0;
+    for (unsigned u = 1; u < held.size(); ++u) most = held[u] > held[most] ? u : most;
+    return static_cast<protocol::Unit>(most);
+  }
 
   void request_all(std::uint32_t unit, DynamicInstruction& d);
   [[gnu::noinline]] void request(std::uint32_t unit, unsigned operand);

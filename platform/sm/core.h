@@ -30,6 +30,7 @@ struct Work {
     operands_ready,   ///< all operands of a collector unit are there; value: unit
     executed,         ///< an instruction's result is ready for write-back; value: pool index
     staged,           ///< it is to be offered to the write-back point again; value: pool index
+    dependence,       ///< something that warps wait for; value: that of Dependences
     released,         ///< an instruction's writes are done; value: pool index
     barrier_open,     ///< a barrier releases a warp; value: warp slot
     fence_reached,    ///< a fence of a warp may be ready: accesses were made or confirmed; value: warp slot
@@ -115,6 +116,9 @@ class Core {
   /// values.
   bool stored_values = false;
   std::vector<InstructionTraits> traits;
+  /// Per static instruction, whether its latency is fixed (trace::has_fixed_latency()); empty in an SM that does not
+  /// distinguish.
+  std::vector<bool> fixed_latency;
   std::vector<Warp> warps;
   InstructionPool pool;
   support::Calendar<Work> calendar;
@@ -125,6 +129,8 @@ class Core {
   protocol::ObserverList observers;
   SmCounters counters;
 
+  /// A gate's move is of fixed latency; `index` of an inserted instruction is that of another.
+  bool is_fixed(const DynamicInstruction& d) const { return d.injected || fixed_latency[d.traits->index]; }
   Warp& warp(WarpSlot w) { return warps[w.value()]; }
   [[gnu::always_inline]] void at(Cycle when, Work::Kind kind, std::uint32_t value) {
     calendar.schedule(when.value(), Work{kind, value});

@@ -58,10 +58,11 @@ bool Sm::Impl::holds_scheduled(bool staged) const {
       case Work::Kind::barrier_open:
       case Work::Kind::fence_reached:
       case Work::Kind::warp_launched:
+      case Work::Kind::dependence:
         found = found || !staged;
         break;
       case Work::Kind::operands_ready:
-        found = found || (!staged && !is_move(collectors.in_unit(work.value)));
+        found = found || (!staged && !is_move(operands->in_place(work.value)));
         break;
       case Work::Kind::executed:
       case Work::Kind::released:
@@ -84,7 +85,7 @@ bool Sm::Impl::holds_scheduled(bool staged) const {
 bool Sm::Impl::waits() {
   if (!running || ctas.resident() == 0) return false;
   if (quiet.steps != steps()) quiet = Quiet{steps(), 0, 0};
-  if (holds_scheduled(false) || execution.is_due() || collectors.is_due() || reuse.is_due() || lsu.is_due() ||
+  if (holds_scheduled(false) || execution.is_due() || operands->is_due() || reuse.is_due() || lsu.is_due() ||
       writeback.is_due()) {
     quiet.cycles = 0;
     return true;

@@ -11,6 +11,7 @@
 #include "execution_units.h"
 #include "load_store_unit.h"
 #include "sm_impl.h"
+#include "sub_core_path.h"
 
 namespace regatta::sm {
 
@@ -38,6 +39,11 @@ void Sm::register_energy(support::EnergyGroup& g) {
 }
 
 void OperandCollectors::register_energy(support::EnergyGroup& g) {
+  g.event("register_structures", "operand_collector.instruction", instructions_, core_.kernel.warp_size * per_lane);
+}
+
+void SubCorePath::register_energy(support::EnergyGroup& g) {
+  // Its stages hold the operands of an instruction as a collector unit does.
   g.event("register_structures", "operand_collector.instruction", instructions_, core_.kernel.warp_size * per_lane);
 }
 

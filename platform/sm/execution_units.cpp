@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execution_units.h"
 
-#include "collectors.h"
 #include "cta_stage.h"
 #include "load_store_unit.h"
+#include "operands.h"
 #include "writeback.h"
 
 namespace regatta::sm {
@@ -25,8 +25,8 @@ ExecutionUnits::ExecutionUnits(const sc_core::sc_module_name& name, Core& core) 
   if (core.config.constant_word != 0) constants_.free_at.resize(1);
 }
 
-void ExecutionUnits::connect(OperandCollectors& collectors, LoadStoreUnit& lsu, Writeback& writeback, CtaStage& ctas) {
-  collectors_ = &collectors;
+void ExecutionUnits::connect(Operands& operands, LoadStoreUnit& lsu, Writeback& writeback, CtaStage& ctas) {
+  operands_ = &operands;
   lsu_ = &lsu;
   writeback_ = &writeback;
   ctas_ = &ctas;
@@ -145,7 +145,7 @@ void ExecutionUnits::dispatch(DynamicInstruction& d) {
   ++count.instructions;
   count.lanes += static_cast<unsigned>(__builtin_popcountll(d.active));
   if (__builtin_expect(static_cast<int>(protocol::reaches_barrier(d)), 0) != 0) ctas_->barrier_dispatched(d);
-  collectors_->release(d);
+  operands_->dispatched(d);
   core_.progress = true;
 }
 
@@ -237,7 +237,7 @@ void ExecutionUnits::cycle_constants() {
 }
 
 void ExecutionUnits::cycle() {
-  if (writeback_->full()) return;
+  if (writeback_->holds_pipelines()) return;
   if (__builtin_expect(static_cast<int>(!constants_.waiting.empty()), 0) != 0) cycle_constants();
   for (unsigned u = static_cast<unsigned>(Unit::sp); u <= static_cast<unsigned>(Unit::dp); ++u) {
     if (kinds_[u].waiting == 0) continue;

@@ -17,13 +17,13 @@ namespace regatta::sm {
 
 class CtaStage;
 class LoadStoreUnit;
-class OperandCollectors;
+class Operands;
 class Writeback;
 
 class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
  public:
   ExecutionUnits(const sc_core::sc_module_name& name, Core& core);
-  void connect(OperandCollectors& collectors, LoadStoreUnit& lsu, Writeback& writeback, CtaStage& ctas);
+  void connect(Operands& operands, LoadStoreUnit& lsu, Writeback& writeback, CtaStage& ctas);
 
   void kernel_started();
   /// Brings the counters that go by opcode class up to date.
@@ -71,7 +71,7 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
   }
 
   Core& core_;
-  OperandCollectors* collectors_ = nullptr;
+  Operands* operands_ = nullptr;
   LoadStoreUnit* lsu_ = nullptr;
   Writeback* writeback_ = nullptr;
   CtaStage* ctas_ = nullptr;

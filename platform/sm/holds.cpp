@@ -150,28 +150,33 @@ Hold LoadStoreUnit::lines_held(Cycle since) const {
               since};
 }
 
-Hold Writeback::blockage() const {
-  if (current_ != nullptr && !current_->empty()) {
-    const DynamicInstruction& head = *(*current_)[0];
-    const std::string result =
-        "R" + std::to_string(head.traits->writes[destination_].value()) + " of " + describe(core_, head);
-    if (channel_.held() != nullptr) {
-      return Hold{"operand storage " + writes_to_.target() + " has not accepted a write (no END_REQ)", result,
-                  channel_.since()};
-    }
-    return Hold{"write-back point " + support::block_name(*point_) + " has a result wait", result, held_since_};
+Hold Writeback::held(const DynamicInstruction& d, unsigned destination) const {
+  const std::string result = "R" + std::to_string(d.traits->writes[destination].value()) + " of " + describe(core_, d);
+  if (channel_.held() != nullptr) {
+    return Hold{"operand storage " + writes_to_.target() + " has not accepted a write (no END_REQ)", result,
+                channel_.since()};
   }
+  if (point_ == nullptr) return Hold{"results wait for write-back", result, held_since_};
+  return Hold{"write-back point " + support::block_name(*point_) + " has a result wait", result, held_since_};
+}
+
+Hold Writeback::blockage() const {
+  if (current_ != nullptr && !current_->empty()) return held(*(*current_)[0], destination_);
   if (kept_ != 0) return Hold{"write-back point " + support::block_name(*point_) + " keeps results", "", held_since_};
   return Hold{"results wait for write-back", "", held_since_};
 }
 
 std::optional<Hold> Writeback::holds(const DynamicInstruction& d) const {
+  auto* const item = const_cast<DynamicInstruction*>(&d);  // as the queues name it
+  if (d.kept_by == protocol::KeptBy::nobody && (results_.holds(item) || memory_.holds(item))) return blockage();
+  return holds_elsewhere(d);
+}
+
+std::optional<Hold> Writeback::holds_elsewhere(const DynamicInstruction& d) const {
   if (d.kept_by == protocol::KeptBy::writeback_point) {
     return Hold{"write-back point " + support::block_name(*point_) + " keeps the result", "",
                 d.bypassed ? d.issued : d.dispatched};
   }
-  auto* const item = const_cast<DynamicInstruction*>(&d);  // as the queues name it
-  if (results_.holds(item) || memory_.holds(item)) return blockage();
   std::string registers;
   payloads_.for_each_under_way([&](const protocol::WarpAccess& access) {
     if (access.instruction != &d) return;

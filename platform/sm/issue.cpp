@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "issue.h"
 
-#include "collectors.h"
 #include "contract.h"
+#include "control_bits.h"
 #include "cta_stage.h"
+#include "dependences.h"
 #include "front_end.h"
 #include "gate_answers.h"
 #include "injected_moves.h"
 #include "load_store_unit.h"
+#include "operands.h"
+#include "pipelined_scoreboard.h"
 #include "reuse_stage.h"
 
 #include <string>
@@ -32,15 +35,19 @@ IssueStage::IssueStage(const sc_core::sc_module_name& name, Core& core, const Po
     active_sets_.push_back(std::make_unique<ActiveSet>(*this, static_cast<unsigned>(active_sets_.size())));
     s.policy->connect(*active_sets_.back());
   }
+  if (core.config.obeys_control_bits()) {
+    dependences_ = std::make_unique<ControlBitsUnit>(core);
+  } else if (core.config.has_sub_cores()) {
+    dependences_ = std::make_unique<PipelinedScoreboard>(core);
+  }
 }
 
 IssueStage::~IssueStage() = default;
 
-void IssueStage::connect(FrontEnd& front_end, OperandCollectors& collectors, LoadStoreUnit& lsu, CtaStage& ctas,
-                         ReuseStage& reuse, std::vector<protocol::IssueGate*> gates,
-                         const std::vector<protocol::GateRoles>& roles) {
+void IssueStage::connect(FrontEnd& front_end, Operands& operands, LoadStoreUnit& lsu, CtaStage& ctas, ReuseStage& reuse,
+                         std::vector<protocol::IssueGate*> gates, const std::vector<protocol::GateRoles>& roles) {
   front_end_ = &front_end;
-  collectors_ = &collectors;
+  operands_ = &operands;
   lsu_ = &lsu;
   ctas_ = &ctas;
   reuse_ = &reuse;
@@ -124,7 +131,10 @@ WarpState IssueStage::state_of(const Warp& w) const {
     return w.memory_in_flight != 0 ? WarpState::memory : WarpState::drained;
   }
   const InstructionTraits& t = *head->traits;
-  if (w.pending.intersects(t.accessed, t.accessed_predicates)) {
+  if (__builtin_expect(static_cast<int>(dependences_ != nullptr), 0) != 0) {
+    const WarpState state = dependences_->state(w, t);
+    if (state != WarpState::ready) return state;
+  } else if (w.pending.intersects(t.accessed, t.accessed_predicates)) {
     return w.pending_long.intersects(t.accessed, t.accessed_predicates) ? WarpState::memory : WarpState::scoreboard;
   }
   if (t.is_fence) {
@@ -161,8 +171,8 @@ void IssueStage::update(Warp& w) {
   s.policy->long_latency(w.local, waits_long(state));
 }
 
-bool IssueStage::finds_collector(const Warp& w) const {
-  return w.bound_for == Unit::none || collectors_->available(w.scheduler, w.bound_for);
+bool IssueStage::finds_place(const Warp& w) const {
+  return w.bound_for == Unit::none || operands_->available(w.scheduler, w.bound_for);
 }
 
 bool IssueStage::attempt(Warp& w) {
@@ -224,7 +234,7 @@ bool IssueStage::inject(Warp& w, const DynamicInstruction& next, unsigned gate) 
         "a register of that warp below R" + std::to_string(core_.kernel.registers_per_warp) +
             " with no result on its way");
   }
-  if (!collectors_->available(w.scheduler, Unit::sp)) return false;
+  if (!operands_->available(w.scheduler, Unit::sp)) return false;
   DynamicInstruction& d = moves_->make(w, reg, next);
   for (protocol::IssueGate* gate : gates_) {
     if (gate->may_issue(d)) continue;
@@ -244,12 +254,16 @@ void IssueStage::enter(Warp& w, DynamicInstruction& d) {
   d.issued = core_.now;
   d.scheduler = w.scheduler;
   ++w.in_flight;
-  for (unsigned i = 0; i < t.write_count; ++i) w.pending.add(t.writes[i]);
-  w.pending.predicates |= t.written_predicates;
   if (t.is_memory) ++w.memory_in_flight;
-  if (t.is_long_latency) {
-    for (unsigned i = 0; i < t.write_count; ++i) w.pending_long.add(t.writes[i]);
-    w.pending_long.predicates |= t.written_predicates;
+  if (__builtin_expect(static_cast<int>(dependences_ != nullptr), 0) != 0) {
+    dependences_->issued(w, d);
+  } else {
+    for (unsigned i = 0; i < t.write_count; ++i) w.pending.add(t.writes[i]);
+    w.pending.predicates |= t.written_predicates;
+    if (t.is_long_latency) {
+      for (unsigned i = 0; i < t.write_count; ++i) w.pending_long.add(t.writes[i]);
+      w.pending_long.predicates |= t.written_predicates;
+    }
   }
   tell_gates(d, [&](protocol::IssueGate& gate) { gate.issued(d); });
   core_.observers.notify(Event::issued, [&](Observer& o) { o.issued(core_.now, d); });
@@ -280,7 +294,7 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
 
 [[gnu::always_inline]] inline Stall IssueStage::turn_away(const Scheduler& s, WarpMask& candidates) const {
   const auto scheduler = static_cast<unsigned>(&s - schedulers_.data());
-  const unsigned closed = collectors_->closed(scheduler);
+  const unsigned closed = operands_->closed(scheduler);
   Stall structural = Stall::none;
   if (candidates == 0 || closed == 0) return structural;
   for (unsigned u = 0; u < protocol::unit_count; ++u) {
@@ -288,7 +302,7 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
     if (turned_away == 0) continue;
     candidates &= ~turned_away;
     if (structural == Stall::none) {
-      structural = protocol::structural_stall(collectors_->holder(scheduler, static_cast<Unit>(u)));
+      structural = (*operands_)->reason(scheduler, static_cast<Unit>(u));
     }
   }
   return structural;
@@ -310,7 +324,8 @@ Stall IssueStage::cycle(Scheduler& s) {
     kept_back = eligible.warps != candidates;
     candidates = eligible.warps;
   }
-  // A warp that needs a collector unit cannot issue when none is free, so the policy is not asked about each such warp.
+  // A warp for whose instruction the operand path has no place cannot issue, so the policy is not asked about each such
+  // warp.
   const Stall structural = turn_away(s, candidates);
   while (candidates != 0) {
     const unsigned local = s.policy->pick(candidates);
@@ -323,7 +338,7 @@ Stall IssueStage::cycle(Scheduler& s) {
     if (attempt(w)) {
       s.policy->issued(local);
       for (unsigned n = 1; n < core_.config.issue_width && w.state == WarpState::ready && !w.closed; ++n) {
-        if (!finds_collector(w) || !attempt(w)) break;
+        if (!finds_place(w) || !attempt(w)) break;
       }
       core_.progress = true;
       return Stall::none;
@@ -338,8 +353,8 @@ Stall IssueStage::cycle(Scheduler& s) {
   return reason_to_wait(s);
 }
 
-Stall IssueStage::reason_to_wait(const Scheduler& s) {
-  if (s.in(WarpState::scoreboard) != 0) return Stall::scoreboard;
+Stall IssueStage::reason_to_wait(const Scheduler& s) const {
+  if (s.in(WarpState::scoreboard) != 0) return dependences_ == nullptr ? Stall::scoreboard : dependence_reason(s);
   if (s.in(WarpState::instruction_fetch) != 0) return Stall::instruction_fetch;
   if (s.in(WarpState::memory) != 0) return Stall::memory;
   if (s.in(WarpState::barrier) != 0) return Stall::barrier;
@@ -381,14 +396,51 @@ void IssueStage::repeat(std::uint64_t cycles) {
   for (const Stall s : last_) core_.counters.stalls[static_cast<unsigned>(s)] += cycles;
 }
 
+void IssueStage::allocated(DynamicInstruction& d, Cycle dispatch) {
+  dependences_->allocated(core_.warp(d.warp), d, dispatch);
+}
+
+void IssueStage::stalled(unsigned scheduler) {
+  for (Warp* w : dependences_->stalled(scheduler)) {
+    if (w->resident && w->state != WarpState::barrier) update(*w);
+  }
+}
+
+void IssueStage::sources_read(DynamicInstruction& d) {
+  Warp& w = core_.warp(d.warp);
+  dependences_->sources_read(w, d);
+  if (w.state == WarpState::scoreboard || w.state == WarpState::memory) update(w);
+}
+
+void IssueStage::dependence_due(std::uint32_t value) {
+  Warp& w = dependences_->due(value);
+  if (w.resident && w.state != WarpState::barrier) update(w);
+}
+
+protocol::LifecycleListener* IssueStage::dependences() { return dependences_.get(); }
+
+Stall IssueStage::dependence_reason(const Scheduler& s) const {
+  Stall nearest = Stall::counter;
+  for (WarpMask m = s.in(WarpState::scoreboard); m != 0; m &= m - 1) {
+    const Stall reason = dependences_->reason(core_.warps[s.slots[static_cast<unsigned>(__builtin_ctzll(m))].value()]);
+    if (reason == Stall::scoreboard || reason == Stall::stall_count) return reason;
+    if (reason == Stall::yield) nearest = reason;
+  }
+  return nearest;
+}
+
 void IssueStage::release(DynamicInstruction& d) {
   Warp& w = core_.warp(d.warp);
   const InstructionTraits& t = *d.traits;
-  for (unsigned i = 0; i < t.write_count; ++i) w.pending.remove(t.writes[i]);
-  w.pending.predicates &= static_cast<std::uint8_t>(~t.written_predicates);
-  if (t.is_long_latency) {
-    for (unsigned i = 0; i < t.write_count; ++i) w.pending_long.remove(t.writes[i]);
-    w.pending_long.predicates &= static_cast<std::uint8_t>(~t.written_predicates);
+  if (__builtin_expect(static_cast<int>(dependences_ != nullptr), 0) != 0) {
+    dependences_->retired(w, d);
+  } else {
+    for (unsigned i = 0; i < t.write_count; ++i) w.pending.remove(t.writes[i]);
+    w.pending.predicates &= static_cast<std::uint8_t>(~t.written_predicates);
+    if (t.is_long_latency) {
+      for (unsigned i = 0; i < t.write_count; ++i) w.pending_long.remove(t.writes[i]);
+      w.pending_long.predicates &= static_cast<std::uint8_t>(~t.written_predicates);
+    }
   }
   --w.in_flight;
   if (t.is_memory) {

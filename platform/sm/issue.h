@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Scoreboard and issue: every cycle each scheduler picks among its warps whose next instruction is there and has
-// no register on its way; the pick goes out if a collector unit is free and every gate agrees, otherwise the
+// no register on its way; the pick goes out if the operand path has a place for it and every gate agrees, otherwise the
 // scheduler picks again without it.
 #pragma once
 
@@ -19,11 +19,12 @@ namespace regatta::sm {
 
 class CauseSampler;
 class CtaStage;
+class Dependences;
 class FrontEnd;
 class GateAnswers;
 class InjectedMoves;
 class LoadStoreUnit;
-class OperandCollectors;
+class Operands;
 class ReuseStage;
 
 class IssueStage : public sc_core::sc_module {
@@ -33,9 +34,8 @@ class IssueStage : public sc_core::sc_module {
   IssueStage(const sc_core::sc_module_name& name, Core& core, const PolicyFactory& policy);
   ~IssueStage() override;
   /// `roles`: per gate.
-  void connect(FrontEnd& front_end, OperandCollectors& collectors, LoadStoreUnit& lsu, CtaStage& ctas,
-               ReuseStage& reuse, std::vector<protocol::IssueGate*> gates,
-               const std::vector<protocol::GateRoles>& roles);
+  void connect(FrontEnd& front_end, Operands& operands, LoadStoreUnit& lsu, CtaStage& ctas, ReuseStage& reuse,
+               std::vector<protocol::IssueGate*> gates, const std::vector<protocol::GateRoles>& roles);
 
   /// A warp joins a scheduler (its CTA is active) or leaves it.
   void add(Warp& warp, std::uint64_t age);
@@ -50,7 +50,7 @@ class IssueStage : public sc_core::sc_module {
   /// The cycle has come until which a gate refuses the warp.
   void resume(Warp& warp);
   const protocol::WarpScheduler& policy() const { return *schedulers_.front().policy; }
-  /// What keeps a warp that is ready and finds a collector unit.
+  /// What keeps a warp that is ready and finds a place in the operand path.
   Hold holds(const Warp& warp) const;
   /// For the report of a deadlock: a line for each gate that refuses and has not notified anything since, without a
   /// newline.
@@ -63,6 +63,16 @@ class IssueStage : public sc_core::sc_module {
   void cycle();
   /// The instruction's results are written: its registers are free again.
   void release(DynamicInstruction& d);
+  // From an operand path that reads late.
+  void allocated(DynamicInstruction& d, Cycle dispatch);
+  void stalled(unsigned scheduler);
+  void sources_read(DynamicInstruction& d);
+  /// Work::Kind::dependence.
+  void dependence_due(std::uint32_t value);
+  /// What a warp waits for that is not ready, if that is more than registers; for the report of a deadlock.
+  std::string describe_wait(const Warp& warp) const;
+  /// Null: there is the scoreboard alone.
+  protocol::LifecycleListener* dependences();
 
   /// A cycle of an SM without CTAs.
   void rest();
@@ -152,8 +162,8 @@ class IssueStage : public sc_core::sc_module {
   void announced(unsigned gate, Cycle at);
   /// The policy is asked again, which must not make a difference.
   [[gnu::noinline, gnu::cold]] void check_settled(const Scheduler& s, WarpMask asked, WarpMask answer) const;
-  bool finds_collector(const Warp& warp) const;
-  /// Issues the warp's next instruction, for which there is a collector unit, unless a gate refuses.
+  bool finds_place(const Warp& warp) const;
+  /// Issues the warp's next instruction, for which the operand path has a place, unless a gate refuses.
   bool attempt(Warp& warp);
   void issue(Warp& warp, DynamicInstruction& d);
   void issue_inserted(Warp& warp, DynamicInstruction& d);
@@ -181,13 +191,15 @@ class IssueStage : public sc_core::sc_module {
   /// The scoreboard and everyone who listens: `d` goes out.
   void enter(Warp& warp, DynamicInstruction& d);
   protocol::Stall cycle(Scheduler& s);
-  static protocol::Stall reason_to_wait(const Scheduler& s);
+  protocol::Stall reason_to_wait(const Scheduler& s) const;
+  /// Of warps in WarpState::scoreboard.
+  [[gnu::noinline]] protocol::Stall dependence_reason(const Scheduler& s) const;
   /// With an issue interval of n cycles, scheduler i issues in every n-th, in those with i left over.
   bool turn_of(std::size_t scheduler) const {
     const unsigned interval = core_.config.issue_interval;
     return interval == 1 || core_.now.value() % interval == scheduler % interval;
   }
-  /// Takes from the candidates those that no collector unit is free for; why, Stall::none where there are none.
+  /// Takes from the candidates those for which the operand path has no place; why, Stall::none where there are none.
   protocol::Stall turn_away(const Scheduler& s, WarpMask& candidates) const;
   /// A warp is ready outside the scheduler's slot: what keeps it besides, or the slot.
   protocol::Stall not_its_turn(const Scheduler& s);
@@ -195,10 +207,11 @@ class IssueStage : public sc_core::sc_module {
 
   Core& core_;
   FrontEnd* front_end_ = nullptr;
-  OperandCollectors* collectors_ = nullptr;
+  Operands* operands_ = nullptr;
   LoadStoreUnit* lsu_ = nullptr;
   CtaStage* ctas_ = nullptr;
   ReuseStage* reuse_ = nullptr;
+  std::unique_ptr<Dependences> dependences_;  ///< none: the scoreboard alone, Warp::pending
   std::vector<protocol::IssueGate*> gates_;
   std::vector<const protocol::ActiveSetKeeper*> keepers_;
   std::vector<std::string> schemes_;                  ///< per gate, of the inserted instructions that it takes

@@ -3,6 +3,7 @@
 // Contract checks of gates and scheduling policies, and what they hold: the part of issue that is not critical for
 // speed.
 #include "contract.h"
+#include "dependences.h"
 #include "gate_answers.h"
 #include "injected_moves.h"
 #include "issue.h"
@@ -105,6 +106,11 @@ void IssueStage::check_settled(const Scheduler& s, WarpMask asked, WarpMask answ
                 "eligible() answers " + hex(again.warps) + " when asked again about the warps " + hex(asked) +
                     ", and answered " + hex(answer) + " before, not settling",
                 "the same answer");
+}
+
+std::string IssueStage::describe_wait(const Warp& w) const {
+  const FetchedInstruction* const next = w.front();
+  return dependences_ == nullptr || next == nullptr ? "" : dependences_->describe_wait(w, *next->traits);
 }
 
 Hold IssueStage::holds(const Warp& w) const {

@@ -35,10 +35,10 @@ void Writeback::unknown_decision(const DynamicInstruction& d, protocol::Writebac
                   "write, wait or drop");
 }
 
-protocol::WritebackPoint::Decision Writeback::checked_ask(DynamicInstruction& d) {
+protocol::WritebackPoint::Decision Writeback::checked_ask(DynamicInstruction& d, unsigned destination) {
   using Decision = protocol::WritebackPoint::Decision;
   before_->take(d);
-  const Decision decision = point_->decide(d, destination_);
+  const Decision decision = point_->decide(d, destination);
   if (decision > Decision::drop) unknown_decision(d, decision);
   if (const char* const changed = before_->changed(d, false)) {
     broken_contract(core_, "writeback_point", support::block_name(*point_),

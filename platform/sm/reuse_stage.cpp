@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reuse_stage.h"
 
-#include "collectors.h"
+#include "operands.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +10,7 @@ namespace regatta::sm {
 
 void ReuseStage::enter(DynamicInstruction& d) {
   if (point_ == nullptr) {
-    collectors_.allocate(d);
+    operands_.enter(d);
     return;
   }
   if (latency_ == 0) return ask(d);
@@ -54,12 +54,12 @@ void ReuseStage::settle(DynamicInstruction& d, Decision decision) {
 }
 
 bool ReuseStage::collect(DynamicInstruction& d) {
-  if (!collectors_.available(d.scheduler, d.traits->unit)) return false;
-  collectors_.allocate(d);
+  if (!operands_.available(d.scheduler, d.traits->unit)) return false;
+  operands_.enter(d);
   return true;
 }
 
-/// Gives collector units to instructions that wait only for one. Returns whether any instruction got one.
+/// Lets instructions enter the operand path that wait only for a place there. Returns whether any instruction got one.
 bool ReuseStage::collect_executing() {
   const auto left = std::remove_if(executing_.begin(), executing_.end(), [this](auto* d) { return collect(*d); });
   const bool any = left != executing_.end();

@@ -19,19 +19,19 @@
 
 namespace regatta::sm {
 
-class OperandCollectors;
+class Operands;
 
 class ReuseStage : public sc_core::sc_module {
  public:
-  ReuseStage(const sc_core::sc_module_name& name, Core& core, OperandCollectors& collectors)
-      : sc_module(name), core_(core), collectors_(collectors) {}
+  ReuseStage(const sc_core::sc_module_name& name, Core& core, Operands& operands)
+      : sc_module(name), core_(core), operands_(operands) {}
   void connect(protocol::ReusePoint* point) {
     point_ = point;
     latency_ = point == nullptr ? 0 : point->latency();
     if (core_.config.check_contracts) before_ = std::make_unique<InstructionSnapshot>();
   }
 
-  /// An issued instruction; a collector unit of its scheduler is free.
+  /// An issued instruction; the operand path has a place for it.
   void enter(DynamicInstruction& d);
   /// The reuse point's answer may have changed: ask again for the instructions that wait, oldest first.
   void reconsider() { reconsider_ = true; }
@@ -66,13 +66,13 @@ class ReuseStage : public sc_core::sc_module {
   void ask_keeper(unsigned asked);
 
   Core& core_;
-  OperandCollectors& collectors_;
+  Operands& operands_;
   protocol::ReusePoint* point_ = nullptr;
   unsigned latency_ = 0;
   support::Ring<Delayed> delayed_;            ///< on their way to the point, in order of issue
   std::vector<DynamicInstruction*> waiting_;  ///< the point has them wait; in order of entry
   std::vector<DynamicInstruction*>
-      executing_;         ///< to be executed, when there is a collector unit; in order of decision
+      executing_;         ///< to be executed, when the operand path has a place; in order of decision
   std::size_t kept_ = 0;  ///< those that wait in the point's own queue
   bool reconsider_ = false;
   std::unique_ptr<InstructionSnapshot> before_;  ///< with SmConfig::check_contracts, of what the point is shown

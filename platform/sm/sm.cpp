@@ -4,6 +4,7 @@
 
 #include <regatta/sm/sm.h>
 #include <regatta/support/cycle_event.h>
+#include <regatta/trace/control.h>
 
 #include "contract.h"
 #include "sm_impl.h"
@@ -61,6 +62,7 @@ Sm::Sm(const sc_core::sc_module_name& name, const SmConfig& config, support::Clo
       decode_point("decode_point"),
       fetch_listeners("fetch_listeners"),
       shared_contents("shared_contents"),
+      operand_cache("operand_cache"),
       residency("residency"),
       cta_source("cta_source"),
       impl_(std::make_unique<Impl>(config, clock, index, scheduler)) {
@@ -70,7 +72,7 @@ Sm::Sm(const sc_core::sc_module_name& name, const SmConfig& config, support::Clo
 
 Sm::~Sm() = default;
 
-protocol::OperandInitiatorSocket& Sm::operand_read_socket() { return impl_->collectors.read_socket; }
+protocol::OperandInitiatorSocket& Sm::operand_read_socket() { return impl_->operands->socket(); }
 protocol::OperandInitiatorSocket& Sm::operand_write_socket() { return impl_->writeback.write_socket; }
 protocol::MemoryInitiatorSocket& Sm::memory_socket() { return impl_->lsu.memory_socket; }
 protocol::OptionalSharedInitiatorSocket& Sm::shared_socket() { return impl_->lsu.shared_socket; }
@@ -95,11 +97,13 @@ void Sm::end_of_elaboration() {
   told.add(*residency[0]);
   told.add(*storage[0]);
   if (shared_contents.size() != 0) told.add(*shared_contents[0]);
+  if (operand_cache.size() != 0) told.add(*operand_cache[0]);
   for (protocol::IssueGate* gate : gate_list) told.add(*gate);
   if (reuse != nullptr) told.add(*reuse);
   if (writeback != nullptr) told.add(*writeback);
   if (decode != nullptr) told.add(*decode);
   for (protocol::FetchListener* listener : fetch_list) told.add(*listener);
+  if (protocol::LifecycleListener* dependences = m.issue.dependences()) told.add(*dependences);
   for (protocol::LifecycleListener* listener : m.further_listeners) told.add(*listener);
   told.notify([&m](protocol::LifecycleListener& l) { l.attach(m.control); });
   std::vector<protocol::GateRoles> roles;
@@ -109,10 +113,13 @@ void Sm::end_of_elaboration() {
     if (roles.back().inserted != nullptr) streams.push_back(roles.back().inserted);
   }
   m.front_end.connect(decode, fetch_list, streams);
-  m.issue.connect(m.front_end, m.collectors, m.lsu, m.ctas, m.reuse, gate_list, roles);
+  m.issue.connect(m.front_end, m.operands, m.lsu, m.ctas, m.reuse, gate_list, roles);
   const std::string operands = support::block_name(*storage[0]);
   m.reuse.connect(reuse);
-  m.collectors.connect(operands);
+  m.operands->connect(operands);
+  m.operands->connect_issue(m.issue);
+  m.operands->connect_storage(*storage[0], operand_cache.size() != 0 ? operand_cache[0] : nullptr);
+  check_plan();
   m.writeback.connect(writeback, operands);
   m.lsu.connect("the memory behind " + std::string(m.lsu.name()));
   if (shared_contents.size() != 0) m.lsu.connect_contents(support::block_name(*shared_contents[0]));
@@ -158,6 +165,18 @@ void Sm::end_of_elaboration() {
   on(*residency[0], "residency", "residency_changed", [&m] { m.ctas.reconsider(); });
 }
 
+void Sm::check_plan() const {
+  const Impl& m = *impl_;
+  if (m.operands->forwards()) return;
+  const auto refuse = [this](bool there, const std::string& knob, const std::string& expected) {
+    if (!there) return;
+    throw support::ConfigError("configuration: " + knob + " needs reads that take a known time, and operand storage " +
+                               support::block_name(*storage[0]) + " cannot plan them: expected " + expected);
+  };
+  refuse(m.core.config.obeys_control_bits(), "sm.dependences = control_bits", "scoreboard");
+  refuse(operand_cache.size() != 0, "register_file.cache = true", "false");
+}
+
 void Sm::warm_code(const trace::Kernel& kernel, std::uint32_t kernel_index, const std::vector<bool>& executed,
                    const std::function<void(std::uint64_t, std::uint8_t)>& missed) {
   impl_->front_end.warm_code(kernel, kernel_index, executed, missed);
@@ -176,6 +195,12 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
   core.kernel.registers_per_warp = core.config.allocated_registers(kernel.registers_per_thread);
   core.traits = make_traits(kernel, core.config);
   core.kernel.traits = &core.traits;
+  core.fixed_latency.clear();
+  if (core.config.has_sub_cores()) {
+    for (const trace::StaticInstruction& i : kernel.instructions) {
+      core.fixed_latency.push_back(trace::has_fixed_latency(i));
+    }
+  }
   core.all_lanes = trace::all_lanes(kernel.warp_size);
   const protocol::SmLimits limits = core.config.limits(kernel.warp_size, storage[0]->capacity_registers());
   const protocol::ResourcePlan plan = residency[0]->plan(core.kernel, limits);
@@ -186,6 +211,7 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
   m.front_end.kernel_started();
   m.issue.kernel_started();
   m.execution.kernel_started();
+  m.operands->kernel_started();
   m.sampler.kernel_started(core.now);
   core.listeners.notify([&](protocol::LifecycleListener& l) { l.kernel_started(core.kernel); });
   core.observers.notify(Event::kernel_started, [&](Observer& o) { o.kernel_started(core.now, core.kernel); });
@@ -226,7 +252,7 @@ void Sm::Impl::released(DynamicInstruction& d) {
 }
 
 void Sm::Impl::prefetch(const Work& work) {
-  if (work.kind == Work::Kind::operands_ready) collectors.prefetch(work.value);
+  if (work.kind == Work::Kind::operands_ready) operands.prefetch(work.value);
   const bool result = work.kind == Work::Kind::executed || work.kind == Work::Kind::staged;
   if (!result && work.kind != Work::Kind::released) return;
   const auto* d = reinterpret_cast<const char*>(&core.pool[work.value]);
@@ -250,13 +276,16 @@ void Sm::Impl::dispatch(const Work& work) {
       front_end.unblocked(core.warps[work.value]);
       break;
     case Work::Kind::operands_ready:
-      collectors.operands_ready(work.value);
+      operands.operands_ready(work.value);
       break;
     case Work::Kind::executed:
       writeback.executed(core.pool[work.value]);
       break;
     case Work::Kind::staged:
       writeback.staged(core.pool[work.value]);
+      break;
+    case Work::Kind::dependence:
+      issue.dependence_due(work.value);
       break;
     case Work::Kind::released:
       released(core.pool[work.value]);
@@ -356,7 +385,7 @@ void Sm::cycle() {
   core.calendar.drain(now.value(), [&m](const Work& work) { m.dispatch(work); });
   m.writeback.cycle();
   m.execution.cycle();
-  m.collectors.cycle();
+  m.operands.cycle();
   m.lsu.cycle();
   m.reuse.cycle();
   if (resident_before != 0) {
@@ -469,7 +498,10 @@ void Sm::register_stats(support::StatGroup& g) {
     g.counter("injected_moves", *m.issue.injected(), "warp instructions",
               "register moves requested by gates, not counted as warp instructions; each is an issue of its scheduler");
   }
-  for (unsigned s = 0; s < protocol::stall_count; ++s) {
+  const unsigned reasons = m.core.config.obeys_control_bits() ? protocol::stall_count
+                           : m.core.config.has_sub_cores()    ? static_cast<unsigned>(Stall::result_queue) + 1
+                                                              : protocol::common_stall_count;
+  for (unsigned s = 0; s < reasons; ++s) {
     const std::string reason = s == 0 ? "issue" : std::string("stall_") + protocol::to_string(static_cast<Stall>(s));
     g.counter(reason + "_cycles", m.core.counters.stalls[s], "scheduler cycles",
               s == 0

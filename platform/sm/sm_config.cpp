@@ -133,6 +133,30 @@ void SmConfig::declare(support::OptionSet& o, const Policies& policies) {
   o.add("fetch.buffer_entries", buffer_entries, "instructions", "instructions in the buffer of one warp", 1, 64);
   o.add("fetch.branch_latency", branch_latency, "cycles", "cycles from the issue of a branch to the warp's next fetch",
         1, 1000);
+  o.add("sm.operand_path", operand_path,
+        "how instructions get their operands: by collector units, or in the stages of a modern sub-core: allocation of "
+        "read ports ahead, a bypass, queues for instructions of variable latency",
+        {"collectors", "sub_core"});
+  o.add("sm.dependences", dependences,
+        "how a warp knows that it may issue: by a scoreboard, or by the control bits that the compiler wrote into the "
+        "instructions (regatta-annotate --control), which nothing checks",
+        {"scoreboard", "control_bits"});
+  const std::string in_sub_core = ", with sm.operand_path = sub_core";
+  o.add("sub_core.window", sub_core.window, "cycles",
+        "cycles in which an allocated instruction of fixed latency reads its operands" + in_sub_core, 1, 6);
+  o.add("sub_core.result_queue", sub_core.result_queue, "warp instructions",
+        "instructions of fixed latency of a sub-core that execute or wait for the write of their results" + in_sub_core,
+        1, 64);
+  o.add("sub_core.memory_queue", sub_core.memory_queue, "warp instructions",
+        "memory instructions in the queue of a sub-core, beside the one in its latch" + in_sub_core, 1, 64);
+  o.add("sub_core.unit_queue", sub_core.unit_queue, "warp instructions",
+        "other instructions of variable latency in the queue of a sub-core and kind of unit" + in_sub_core, 1, 64);
+  o.add("sub_core.memory_latency", sub_core.memory_latency, "cycles",
+        "least cycles from the issue of a memory instruction to the load-store unit" + in_sub_core, 6, 1000);
+  o.add("sub_core.memory_interval", sub_core.memory_interval, "cycles",
+        "cycles between two memory instructions that leave a sub-core" + in_sub_core, 1, 1000);
+  o.add("sub_core.memory_sm_interval", sub_core.memory_sm_interval, "cycles",
+        "cycles between two memory instructions that leave the sub-cores of an SM" + in_sub_core, 1, 1000);
   o.add("collector.units", collectors, "units", "operand collector units per scheduler, for any instruction", 0, 64);
   const std::string own = " instructions only, per SM (used before those of collector.units)";
   o.add("collector.sp", sp_collectors, "units", "operand collector units for integer and single-precision" + own, 0,
@@ -221,6 +245,21 @@ void SmConfig::validate() const {
   if (buffer_entries < fetch_width) {
     refuse("fetch.buffer_entries = " + std::to_string(buffer_entries) + " holds less than a fetch of fetch.width = " +
            std::to_string(fetch_width) + " brings: expected at least as many");
+  }
+  if (obeys_control_bits() && !has_sub_cores()) {
+    refuse("sm.dependences = control_bits: expected sm.operand_path = sub_core, whose latencies are fixed, found " +
+           operand_path);
+  }
+  if (has_sub_cores()) {
+    const auto needs = [&](bool fits, const std::string& knob, unsigned found, const std::string& expected) {
+      if (fits) return;
+      refuse("sm.operand_path = sub_core: expected " + knob + " = " + expected + ", found " + std::to_string(found));
+    };
+    const std::string each = std::to_string(schedulers) + ", a sub-core for each of sm.schedulers";
+    needs(sub_cores == schedulers, "sm.sub_cores", sub_cores, each);
+    needs(issue_width == 1, "sm.issue_width", issue_width, "1");
+    needs(sp_units % schedulers == 0, "unit.sp", sp_units,
+          "a multiple of sm.schedulers = " + std::to_string(schedulers));
   }
   if ((shared_banks & (shared_banks - 1)) != 0) {
     refuse("shared.banks must be a power of two, found " + std::to_string(shared_banks));

@@ -6,7 +6,6 @@
 #include <regatta/sm/sm.h>
 
 #include "cause_sampler.h"
-#include "collectors.h"
 #include "control.h"
 #include "core.h"
 #include "cta_stage.h"
@@ -14,11 +13,13 @@
 #include "front_end.h"
 #include "issue.h"
 #include "load_store_unit.h"
+#include "operands.h"
 #include "reuse_stage.h"
 #include "writeback.h"
 
 #include <exception>
 #include <functional>
+#include <memory>
 
 namespace regatta::sm {
 
@@ -26,18 +27,19 @@ struct Sm::Impl {
   Impl(const SmConfig& config, support::ClockDomain& clock, unsigned index, const PolicyFactory& policy)
       : core(config, clock, index),
         execution("execution", core),
-        collectors("collectors", core, execution),
-        writeback("writeback", core),
+        operands(core, execution),
+        made_writeback(operands.make_writeback(core)),
+        writeback(*made_writeback),
         lsu("lsu", core, writeback),
         icache("icache", core.config.icache),
         constants("constant_cache", core.config.constant_cache),
         front_end("front_end", core, lsu, icache, constants),
         issue("issue", core, policy),
-        reuse("reuse", core, collectors),
+        reuse("reuse", core, operands),
         ctas("ctas", core),
         control(core, front_end, issue),
-        sampler(core, issue, collectors, lsu, writeback, front_end, ctas) {
-    execution.connect(collectors, lsu, writeback, ctas);
+        sampler(core, issue, operands, lsu, writeback, front_end, ctas) {
+    execution.connect(operands, lsu, writeback, ctas);
   }
 
   void dispatch(const Work& work);
@@ -61,8 +63,9 @@ struct Sm::Impl {
 
   Core core;
   ExecutionUnits execution;
-  OperandCollectors collectors;
-  Writeback writeback;
+  Operands operands;
+  std::unique_ptr<Writeback> made_writeback;
+  Writeback& writeback;
   LoadStoreUnit lsu;
   ReadOnlyCache icache, constants;
   FrontEnd front_end;

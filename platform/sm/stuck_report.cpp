@@ -29,7 +29,7 @@ struct Group {
 
 Hold StuckReport::of(const DynamicInstruction& d) const {
   if (auto hold = sm_.reuse.holds(d)) return *hold;
-  if (auto hold = sm_.collectors.holds(d)) return *hold;
+  if (auto hold = sm_.operands->holds(d)) return *hold;
   if (auto hold = sm_.execution.holds(d)) return *hold;
   if (auto hold = sm_.lsu.holds(d)) return *hold;
   if (auto hold = sm_.writeback.holds(d)) return *hold;
@@ -39,6 +39,9 @@ Hold StuckReport::of(const DynamicInstruction& d) const {
 
 Hold StuckReport::of_dependent(const Warp& w) const {
   const InstructionTraits& head = *w.front()->traits;
+  if (const std::string waits = sm_.issue.describe_wait(w); !waits.empty()) {
+    return Hold{"control bits", "waits for " + waits, w.last_issued};
+  }
   const DynamicInstruction* producer = nullptr;
   std::string wanted;
   sm_.core.for_each_in_flight(w, [&](const DynamicInstruction& d) {
@@ -65,8 +68,8 @@ Hold StuckReport::of_dependent(const Warp& w) const {
 
 Hold StuckReport::of_ready(const Warp& w) const {
   const protocol::Unit unit = w.front()->traits->unit;
-  if (!w.closed && !w.paused && unit != protocol::Unit::none && !sm_.collectors.available(w.scheduler, unit)) {
-    const auto holders = sm_.collectors.holders(w.scheduler, unit);
+  if (!w.closed && !w.paused && unit != protocol::Unit::none && !sm_.operands.available(w.scheduler, unit)) {
+    const auto holders = sm_.operands->holders(w.scheduler, unit);
     if (!holders.empty()) {
       Hold hold = of(*holders.front());
       hold.holder = "no collector unit is free, since " + hold.holder;
@@ -93,7 +96,9 @@ Hold StuckReport::of(const Warp& w) const {
       return of_dependent(w);
     case WarpState::memory: {
       const FetchedInstruction* head = w.front();
-      if (head != nullptr && sm_.core.depends(w, *head->traits)) return of_dependent(w);
+      if (head != nullptr && (sm_.core.depends(w, *head->traits) || !sm_.issue.describe_wait(w).empty())) {
+        return of_dependent(w);
+      }
       if (head != nullptr && w.memory_in_flight == 0) return sm_.lsu.stores_held(w.info.warp, w.last_issued);
       break;
     }

@@ -5,10 +5,13 @@
 
 namespace regatta::sm {
 
-Writeback::Writeback(const sc_core::sc_module_name& name, Core& core)
+Writeback::Writeback(const sc_core::sc_module_name& name, Core& core) : Writeback(name, core, true) {}
+
+Writeback::Writeback(const sc_core::sc_module_name& name, Core& core, bool holds_pipelines)
     : sc_module(name),
       write_socket("write_socket"),
       core_(core),
+      holds_pipelines_(holds_pipelines),
       by_kind_(core.config.writeback_order != "completion"),
       memory_first_(core.config.writeback_order == "memory"),
       writes_to_(core, "operand_storage", "write") {
@@ -77,13 +80,36 @@ void Writeback::send(DynamicInstruction& d, unsigned destination) {
   finished(d, core_.now + cycles);
 }
 
-protocol::WritebackPoint::Decision Writeback::ask(DynamicInstruction& d) {
+protocol::WritebackPoint::Decision Writeback::ask(DynamicInstruction& d, unsigned destination) {
   using Decision = protocol::WritebackPoint::Decision;
-  if (__builtin_expect(static_cast<int>(before_ != nullptr), 0) != 0) return checked_ask(d);
-  const Decision decision = point_->decide(d, destination_);
+  if (__builtin_expect(static_cast<int>(before_ != nullptr), 0) != 0) return checked_ask(d, destination);
+  const Decision decision = point_->decide(d, destination);
   if (__builtin_expect(static_cast<int>(decision > Decision::drop), 0) != 0) unknown_decision(d, decision);
   return decision;
 }
+
+[[gnu::always_inline]] inline Writeback::Progress Writeback::hand_over(DynamicInstruction& d, unsigned destination) {
+  if (!channel_.open(core_.now)) return Progress::held;
+  protocol::WritebackPoint::Decision decision = protocol::WritebackPoint::Decision::write;
+  if (d.active == 0) {
+    decision = protocol::WritebackPoint::Decision::drop;
+  } else if (point_ != nullptr) {
+    decision = ask(d, destination);
+    if (decision == protocol::WritebackPoint::Decision::wait) return Progress::held;
+  }
+  const bool written = decision == protocol::WritebackPoint::Decision::write;
+  core_.observers.notify(protocol::Event::register_written,
+                         [&](protocol::Observer& o) { o.register_written(core_.now, d, destination, written); });
+  if (written) {
+    send(d, destination);
+  } else {
+    ++dropped_;
+    finished(d, core_.now + 1);
+  }
+  return Progress::done;
+}
+
+Writeback::Progress Writeback::write(DynamicInstruction& d, unsigned destination) { return hand_over(d, destination); }
 
 Writeback::Progress Writeback::write(DynamicInstruction& d) {
   const unsigned count = d.traits->write_count;
@@ -92,25 +118,8 @@ Writeback::Progress Writeback::write(DynamicInstruction& d) {
     d.writes_pending = static_cast<std::uint8_t>(count + 1);
     d.completed = core_.now + 1;
   }
-  while (destination_ < count) {
-    if (!channel_.open(core_.now)) return Progress::held;
-    protocol::WritebackPoint::Decision decision = protocol::WritebackPoint::Decision::write;
-    if (d.active == 0) {
-      decision = protocol::WritebackPoint::Decision::drop;
-    } else if (point_ != nullptr) {
-      decision = ask(d);
-      if (decision == protocol::WritebackPoint::Decision::wait) return Progress::held;
-    }
-    const bool written = decision == protocol::WritebackPoint::Decision::write;
-    core_.observers.notify(protocol::Event::register_written,
-                           [&](protocol::Observer& o) { o.register_written(core_.now, d, destination_, written); });
-    if (written) {
-      send(d, destination_);
-    } else {
-      ++dropped_;
-      finished(d, core_.now + 1);
-    }
-    ++destination_;
+  for (; destination_ < count; ++destination_) {
+    if (hand_over(d, destination_) == Progress::held) return Progress::held;
   }
   destination_ = 0;
   if (d.writes_pending == 1 && d.completed == core_.now + 1) {
@@ -134,7 +143,7 @@ void Writeback::serve() {
     if (write(*queue.front()) == Progress::held) {
       if (current_ == nullptr || destination_ != before) held_since_ = core_.now;
       current_ = &queue;
-      ++held_cycles_;
+      ++held_attempts_;
       if (destination_ != before) core_.progress = true;
       return;  // END_REQ or the write-back point's event wakes the SM
     }
@@ -165,7 +174,7 @@ void Writeback::register_stats(support::StatGroup& g) {
   g.counter("partial_writes", partial_writes_, "warp registers", "of these, with at least one lane switched off");
   g.counter("dropped", dropped_, "warp registers",
             "results not written: no active lane, or dropped by the write-back point");
-  g.counter("held_attempts", held_cycles_, "attempts", "to write the oldest result that back-pressure refused");
+  g.counter("held_attempts", held_attempts_, "attempts", "to write the oldest result that back-pressure refused");
 }
 
 }  // namespace regatta::sm

@@ -254,7 +254,7 @@ void RegLess::add_laws(assembly::ConservationLaws& laws, const std::string& sm) 
            {manager + "preloads_from_osu", manager + "preloads_from_compressor", manager + "preloads_from_l1",
             manager + "preloads_from_l2", manager + "preloads_from_dram"});
   laws.add("invalidations asked for are done", {manager + "invalidations"}, {osu + "invalidations"});
-  laws.add("the staging units serve what the collectors ask", {bank + "reads"}, {pipeline + "collectors.reads"});
+  laws.add("the staging units serve what the collectors ask", {bank + "reads"}, {laws.operand_path(sm) + ".reads"});
   laws.add("the staging units take what is written back", {bank + "writes"}, {pipeline + "writeback.writes"});
   laws.add("what is evicted leaves, or is taken back or dropped before", {osu + "evictions"},
            {osu + "memory_writes", osu + "evictions_cancelled"});

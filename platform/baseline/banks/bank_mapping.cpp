@@ -9,9 +9,9 @@ unsigned shift_of(unsigned n) { return static_cast<unsigned>(__builtin_ctz(n)); 
 }  // namespace
 
 BankMapping::BankMapping(const RegisterFileConfig& config)
-    : part_banks_(config.mapping == "sub_core" ? config.banks / config.sub_cores : config.banks),
-      parts_(config.mapping == "sub_core" ? config.sub_cores : 1),
-      by_warp_(config.mapping != "register"),
+    : part_banks_(config.by_sub_core() ? config.banks / config.sub_cores : config.banks),
+      parts_(config.by_sub_core() ? config.sub_cores : 1),
+      by_warp_(config.mapping == "warp_interleaved" || config.mapping == "sub_core"),
       bank_mask_(part_banks_ - 1),
       part_mask_(parts_ - 1),
       part_shift_(shift_of(part_banks_)),

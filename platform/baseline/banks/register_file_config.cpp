@@ -13,10 +13,17 @@ void RegisterFileConfig::declare(support::OptionSet& o) {
   o.add("register_file.ports", ports,
         "ports of a bank: one shared by reads and writes, or one or two for reads and one for writes",
         {"1rw", "1r1w", "2r1w"});
+  o.add("register_file.mapping", mapping,
+        "bank of a register: (register + warp) or register modulo the banks, or either within the banks of the warp's "
+        "sub-core",
+        {"warp_interleaved", "register", "sub_core", "sub_core_register"});
+  o.add("register_file.read_ports", planned_read_ports, "ports",
+        "read ports of a bank with sm.operand_path = sub_core, in place of those of register_file.ports; 0: any number",
+        0, 3);
   o.add(
-      "register_file.mapping", mapping,
-      "bank of a register: (register + warp) or register modulo the banks, or within the banks of the warp's sub-core",
-      {"warp_interleaved", "register", "sub_core"});
+      "register_file.cache", cache,
+      "with sm.operand_path = sub_core: a register file cache that keeps the operands with reuse flags of the trace's "
+      "control bits");
   o.add("register_file.priority", priority, "arbitration of a shared port: order of arrival, or reads or writes first",
         {"fcfs", "read", "write"});
   o.add("register_file.write_queue", write_queue, "cycles or writes",
@@ -35,10 +42,10 @@ void RegisterFileConfig::validate() const {
                                " with register_file.ports = 1rw: a port for reads and writes is planned 64 cycles "
                                "ahead, expected at most 64, separate ports or a register_file.priority");
   }
-  if (mapping == "sub_core" && banks % sub_cores != 0) {
-    throw support::ConfigError(
-        "configuration: register_file.mapping = sub_core divides register_file.banks = " + std::to_string(banks) +
-        " among sm.sub_cores = " + std::to_string(sub_cores) + ": expected a multiple");
+  if (by_sub_core() && banks % sub_cores != 0) {
+    throw support::ConfigError("configuration: register_file.mapping = " + mapping +
+                               " divides register_file.banks = " + std::to_string(banks) +
+                               " among sm.sub_cores = " + std::to_string(sub_cores) + ": expected a multiple");
   }
 }
 

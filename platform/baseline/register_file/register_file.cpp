@@ -6,13 +6,26 @@ namespace regatta::models {
 
 RegisterFile::RegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config,
                            support::ClockDomain& clock, std::unique_ptr<WindowPolicy> windows)
-    : WindowedFile(name, config, std::move(windows), clock) {
+    : WindowedFile(name, config, std::move(windows), clock), window_(config.banks, config.planned_read_ports) {
   rows_.resize(config.registers, 32);
 }
 
 void RegisterFile::kernel_started(const protocol::KernelContext& context) {
   WindowedFile::kernel_started(context);
   rows_.resize(config_.registers, context.warp_size);
+}
+
+protocol::ReadPlanner* RegisterFile::plan_reads() {
+  if (row_use.size() != 0 || move_reads.size() != 0 || config_.shared_port()) return nullptr;
+  plans_ = true;
+  return this;
+}
+
+bool RegisterFile::plan(protocol::WarpSlot warp, const protocol::RegisterId* registers, unsigned count,
+                        protocol::Cycle first, unsigned cycles, std::uint8_t* slots) {
+  std::array<unsigned, ReadWindow::most_operands> banks{};
+  for (unsigned i = 0; i < count; ++i) banks[i] = bank_of(warp, registers[i]);
+  return window_.reserve(banks.data(), count, first.value(), cycles, slots);
 }
 
 void RegisterFile::register_energy(support::EnergyGroup& g) {

@@ -33,6 +33,27 @@ void GreedyThenOldest::warp_removed(unsigned warp) {
   greedy_ &= ~(WarpMask{1} << warp);
 }
 
+unsigned GreedyThenYoungest::pick(WarpMask ready) {
+  if ((ready & greedy_) != 0) return static_cast<unsigned>(__builtin_ctzll(greedy_));
+  for (const std::uint8_t warp : order_) {
+    if ((ready >> warp) & 1) return warp;
+  }
+  return static_cast<unsigned>(__builtin_ctzll(ready));
+}
+
+void GreedyThenYoungest::warp_added(unsigned warp, const protocol::ScheduledWarp& added) {
+  // A larger age is a later launch.
+  const std::uint64_t age = added.age;
+  age_[warp] = age;
+  const auto at = std::find_if(order_.begin(), order_.end(), [&](std::uint8_t w) { return age_[w] < age; });
+  order_.insert(at, static_cast<std::uint8_t>(warp));
+}
+
+void GreedyThenYoungest::warp_removed(unsigned warp) {
+  order_.erase(std::remove(order_.begin(), order_.end(), static_cast<std::uint8_t>(warp)), order_.end());
+  greedy_ &= ~(WarpMask{1} << warp);
+}
+
 unsigned OwnerWarpFirst::pick(WarpMask ready) {
   for (const std::uint8_t warp : order_) {
     if ((ready >> warp) & 1) return warp;
@@ -93,7 +114,7 @@ void WarpSchedulerConfig::declare(support::OptionSet& o) {
 }
 
 const std::vector<std::string>& scheduler_names() {
-  static const std::vector<std::string> names{"gto", "lrr", "two_level", "owf"};
+  static const std::vector<std::string> names{"gto", "lrr", "two_level", "owf", "cggty"};
   return names;
 }
 
@@ -102,6 +123,7 @@ std::unique_ptr<protocol::WarpScheduler> make_scheduler(const std::string& name,
   if (name == "lrr") return std::make_unique<LooseRoundRobin>();
   if (name == "two_level") return std::make_unique<TwoLevel>(config.active_warps);
   if (name == "owf") return std::make_unique<OwnerWarpFirst>();
+  if (name == "cggty") return std::make_unique<GreedyThenYoungest>();
   throw std::invalid_argument("unknown warp scheduler " + name);
 }
 

@@ -69,6 +69,13 @@ _STRUCTURES: Sequence[Structure] = (
     Structure("operand collectors", _operands[1:], ("collector.",), (
         Signal("reads held at the banks", total(pipeline + r"\.collectors", "held_reads"),
                total(pipeline + r"\.collectors", "reads")),), direct=_operands[1:]),
+    Structure("operand path of sub-cores", ("allocate", "result_queue", *_operands), ("sub_core.", "sm.operand_path"), (
+        Signal("cycles in the allocate stage per instruction", total(pipeline + r"\.sub_cores", "allocate_waits"),
+               total(pipeline + r"\.sub_cores", "instructions")),
+        Signal("attempts without a port per read", total(pipeline + r"\.sub_cores", "queue_waits"),
+               total(pipeline + r"\.sub_cores", "reads"))), direct=("allocate", "result_queue")),
+    Structure("control bits", ("stall_count", "yield", "counter", "scoreboard", "memory"), ("sm.dependences",),
+              direct=("stall_count", "yield", "counter")),
     Structure("execution units", _operands, ("unit.", "initiation."), (
         Signal("busy cycles per SP instruction", total(pipeline + r"\.execution", "sp_busy"),
                total(pipeline + r"\.execution", "sp_instructions")),

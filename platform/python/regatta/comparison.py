@@ -102,7 +102,9 @@ def reason_in_words(name: str) -> str:
     return {"issued": "instructions issued", "memory": "waits for memory", "scoreboard": "waits for results",
             "barrier": "waits at barriers", "instruction_fetch": "waits for instructions",
             "issue_gate": "waits for the scheme's gate", "idle": "nothing left to issue",
-            "structural_scheduler": "the scheduler holding warps back"
+            "structural_scheduler": "the scheduler holding warps back", "allocate": "waits for register read ports",
+            "result_queue": "waits for a place for results", "stall_count": "waits out stall counts",
+            "yield": "yields to other warps", "counter": "waits for dependence counters"
             }.get(name, f"no free collector unit for {name.replace('structural_', '').upper()}")
 
 

@@ -229,10 +229,12 @@ Knobs = TypedDict("Knobs", {
     "reg_dram.results": int,  # warp registers
     "register_file.arbitration": int,  # cycles
     "register_file.banks": int,  # banks
+    "register_file.cache": bool,
     "register_file.latency": int,  # cycles
     "register_file.mapping": str,
     "register_file.ports": str,
     "register_file.priority": str,
+    "register_file.read_ports": int,  # ports
     "register_file.registers": int,  # warp registers
     "register_file.write_queue": int,  # cycles or writes
     "register_sharing.deadlock_rule": bool,
@@ -300,9 +302,11 @@ Knobs = TypedDict("Knobs", {
     "sm.barrier_latency": int,  # cycles
     "sm.cta_launch": int,  # cycles
     "sm.ctas": int,  # CTAs
+    "sm.dependences": str,
     "sm.issue_interval": int,  # cycles
     "sm.issue_width": int,  # warp instructions
     "sm.lanes": int,  # lanes
+    "sm.operand_path": str,
     "sm.register_granularity": int,  # warp registers
     "sm.registers_per_thread": int,  # registers
     "sm.residency": str,
@@ -313,6 +317,13 @@ Knobs = TypedDict("Knobs", {
     "sm.warp_launch": int,  # cycles
     "sm.warps": int,  # warps
     "sm.watchdog": int,  # cycles
+    "sub_core.memory_interval": int,  # cycles
+    "sub_core.memory_latency": int,  # cycles
+    "sub_core.memory_queue": int,  # warp instructions
+    "sub_core.memory_sm_interval": int,  # cycles
+    "sub_core.result_queue": int,  # warp instructions
+    "sub_core.unit_queue": int,  # warp instructions
+    "sub_core.window": int,  # cycles
     "switching.context_entries": int,  # entries
     "switching.entry_bytes": int,  # bytes
     "switching.latency": int,  # cycles

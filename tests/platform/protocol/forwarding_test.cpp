@@ -184,7 +184,11 @@ TEST_CASE("forwarding: a wrapper of a storage forwards every call") {
   CHECK(&wrapper.read_socket() == &storage.reads);
   CHECK(&wrapper.write_socket() == &storage.writes);
   CHECK(wrapper.capacity_registers() == 77);
-  CHECK(sorted(storage.calls) == sorted(expected("operand_storage.h", "OperandStorage")));
+  // A wrapper stands in the way of reads, so that it cannot promise the time of the storage behind it.
+  CHECK(wrapper.plan_reads() == nullptr);
+  std::vector<std::string> forwarded = expected("operand_storage.h", "OperandStorage");
+  forwarded.erase(std::remove(forwarded.begin(), forwarded.end(), "plan_reads"), forwarded.end());
+  CHECK(sorted(storage.calls) == sorted(forwarded));
 }
 
 TEST_CASE("forwarding: a wrapper of a gate forwards every call") {

@@ -9,7 +9,8 @@ from ..comparison import reason_in_words
 from ..statistics import Run
 
 # In the order of a stack: from work to waiting. Others follow by name.
-_ORDER = ("issued", "scoreboard", "structural_scheduler", "structural_sp", "structural_sfu", "structural_dp", "structural_lsu",
+_ORDER = ("issued", "scoreboard", "stall_count", "yield", "counter", "allocate", "result_queue", "structural_scheduler",
+          "structural_sp", "structural_sfu", "structural_dp", "structural_lsu",
           "memory", "barrier", "instruction_fetch", "issue_gate", "idle")
 
 

@@ -3,6 +3,7 @@
 #include <regatta/test/catch.h>
 
 #include <algorithm>
+#include <functional>
 #include <random>
 #include <stdexcept>
 
@@ -97,8 +98,34 @@ TEST_CASE("gto: a warp that leaves is neither greedy nor old, its slot's next ow
   CHECK(issue(s, mask({0, 1})) == 1);
 }
 
-TEST_CASE("gto: random warps come, go and issue as by the definition") {
-  models::GreedyThenOldest s;
+TEST_CASE("cggty: the same warp as long as it is ready, then the youngest") {
+  models::GreedyThenYoungest s;
+  // Ages in another order than the slots.
+  s.warp_added(5, aged(10));
+  s.warp_added(2, aged(30));
+  s.warp_added(9, aged(20));
+  s.warp_added(0, aged(40));
+  CHECK(issue(s, mask({0, 2, 5, 9})) == 0);
+  CHECK(issue(s, mask({0, 2, 5, 9})) == 0);
+  CHECK(issue(s, mask({2, 5, 9})) == 2);
+  CHECK(issue(s, mask({0, 2, 5, 9})) == 2);  // greedy, though 0 is younger
+  CHECK(issue(s, mask({5, 9})) == 9);
+  CHECK(issue(s, mask({5})) == 5);
+  // A pick that is not issued does not make a warp the greedy one.
+  CHECK(s.pick(mask({2})) == 2);
+  CHECK(s.pick(mask({2, 5})) == 5);
+  // A warp that leaves is not greedy any more; its slot's next owner is the youngest.
+  s.warp_removed(5);
+  s.warp_added(5, aged(50));
+  CHECK(issue(s, mask({0, 2, 5, 9})) == 5);
+}
+
+namespace {
+
+/// Random warps come, go and issue: the greedy one, otherwise the one that goes before the others by age.
+template <class Policy, class Before>
+void random_greedy(Before before) {
+  Policy s;
   std::mt19937_64 random(3);
   std::vector<std::uint64_t> age(64, 0);  // 0: not there
   int greedy = -1;
@@ -125,7 +152,7 @@ TEST_CASE("gto: random warps come, go and issue as by the definition") {
       expected = greedy;
     } else {
       for (unsigned w = 0; w < 64; ++w) {
-        if (((ready >> w) & 1) != 0 && (expected < 0 || age[w] < age[static_cast<unsigned>(expected)])) {
+        if (((ready >> w) & 1) != 0 && (expected < 0 || before(age[w], age[static_cast<unsigned>(expected)]))) {
           expected = static_cast<int>(w);
         }
       }
@@ -136,6 +163,16 @@ TEST_CASE("gto: random warps come, go and issue as by the definition") {
       greedy = expected;
     }
   }
+}
+
+}  // namespace
+
+TEST_CASE("gto: random warps come, go and issue as by the definition") {
+  random_greedy<models::GreedyThenOldest>(std::less<std::uint64_t>());
+}
+
+TEST_CASE("cggty: random warps come, go and issue as by the definition") {
+  random_greedy<models::GreedyThenYoungest>(std::greater<std::uint64_t>());
 }
 
 TEST_CASE("owf: the lowest class first, within a class the oldest") {

@@ -32,6 +32,9 @@ class ConservationLaws {
   void add_optional(const std::string& what, const Side& left, const Side& right);
   /// Whether such a statistic exists.
   bool knows(const support::StatQuery& query) const { return query.finds_any(groups_); }
+  /// The module between issue and the operand storage of an SM ("sm0"): its path, for the counters `instructions` and
+  /// `reads`.
+  std::string operand_path(const std::string& sm) const;
 
  private:
   struct Term {

@@ -37,6 +37,9 @@ struct MachineConfig {
   void declare(support::OptionSet& options);
   /// Throws ConfigError, with a message, for combinations that do not work.
   void validate() const;
+
+ private:
+  void check_sub_cores() const;
 };
 
 /// Names of the built-in presets.

@@ -62,6 +62,8 @@ struct SmParts {
   unsigned storage_banks = 0;  ///< range of Origin::index of its reads, for recorders; 0: register_file.banks
   /// Keeps the contents of shared memory; without one only its time is modelled.
   std::unique_ptr<protocol::SharedContents> shared_contents;
+  /// A cache of operands before the storage's read ports, which must be able to plan its reads.
+  std::unique_ptr<protocol::OperandCache> operand_cache;
   std::vector<std::unique_ptr<protocol::IssueGate>> gates;
   std::unique_ptr<protocol::ReusePoint> reuse_point;
   std::unique_ptr<protocol::WritebackPoint> writeback_point;

@@ -112,6 +112,8 @@ struct alignas(64) DynamicInstruction {
 
   LaneMask simt_mask = 0;  ///< lanes on the path
   KeptBy kept_by = KeptBy::nobody;
+  bool forwarded = false;      ///< a bypass leads its results to later instructions: these wait for it no more
+  bool sources_read = false;   ///< later instructions may write its source registers
   std::uint64_t sequence = 0;  ///< position in the warp's program order, from 1; of an injected one, that of the next
   Cycle fetched, issued, dispatched;
   std::array<Origin, trace::max_source_registers> origins;          ///< of the operands

@@ -9,6 +9,7 @@
 #include <regatta/protocol/decode_point.h>
 #include <regatta/protocol/fetch_listener.h>
 #include <regatta/protocol/issue_gate.h>
+#include <regatta/protocol/operand_cache.h>
 #include <regatta/protocol/operand_storage.h>
 #include <regatta/protocol/residency.h>
 #include <regatta/protocol/reuse_point.h>

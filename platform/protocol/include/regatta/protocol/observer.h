@@ -49,9 +49,18 @@ enum class Stall : std::uint8_t {
   memory,             ///< a result from beyond the SM is awaited, or a fence waits for stores
   barrier,            ///< warps wait for their CTA
   instruction_fetch,  ///< a warp has work, but its next instruction has not arrived
-  idle                ///< no warp has an instruction left to issue
+  idle,               ///< no warp has an instruction left to issue
+  // Of machines with sm.operand_path = sub_core.
+  allocate,      ///< an instruction waits for read ports and stalls what is behind it
+  result_queue,  ///< no entry is free for the result of an instruction of fixed latency
+  // Of machines with sm.dependences = control_bits.
+  stall_count,  ///< the stall count of the instruction before is not over
+  yield,        ///< the instruction before yields
+  counter       ///< a counter that the instruction waits for is not zero
 };
-inline constexpr unsigned stall_count = 12;
+inline constexpr unsigned stall_count = 17;
+/// The reasons that any machine can have; the others are those of some.
+inline constexpr unsigned common_stall_count = 12;
 const char* to_string(Stall s);
 /// The reason for an instruction of `unit` (not none) that found no room.
 constexpr Stall structural_stall(Unit unit) {

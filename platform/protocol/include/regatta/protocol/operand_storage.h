@@ -3,6 +3,7 @@
 
 #include <regatta/protocol/lifecycle.h>
 #include <regatta/protocol/payload.h>
+#include <regatta/protocol/read_planner.h>
 #include <regatta/protocol/time_keeper.h>
 
 #include <cstdint>
@@ -28,6 +29,9 @@ class OperandStorage : public virtual TimeKeeper, public virtual LifecycleListen
   virtual OperandTargetSocket& write_socket() = 0;
   /// Warp registers (32-bit x lanes) the storage can hold for resident warps; bounds occupancy.
   virtual std::uint64_t capacity_registers() const = 0;
+  /// Called once, before the first launch, by an operand path that would reserve read ports ahead. Null: they cannot be
+  /// reserved, and the path takes every read's answer as it comes.
+  virtual ReadPlanner* plan_reads() { return nullptr; }
 };
 
 }  // namespace regatta::protocol

@@ -31,6 +31,7 @@ class WarpAccess : public tlm::tlm_extension<WarpAccess> {
   /// The instruction served; null for traffic without an instruction (a transfer engine).
   DynamicInstruction* instruction = nullptr;
   std::uint8_t operand = 0;  ///< reads: index into traits->reads; writes: index into info->destinations
+  bool planned = false;      ///< reads: the port is reserved (ReadPlanner)
   Origin origin;             ///< reads: where the value was found
 
   tlm::tlm_extension_base* clone() const override { return new WarpAccess(*this); }
@@ -152,6 +153,7 @@ class OperandPayload {
     access_.reg = reg;
     access_.instruction = nullptr;
     access_.operand = 0;
+    access_.planned = false;
     access_.origin = Origin{};
   }
 

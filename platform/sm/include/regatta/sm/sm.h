@@ -41,6 +41,7 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   sc_core::sc_port<protocol::DecodePoint, 1, sc_core::SC_ZERO_OR_MORE_BOUND> decode_point;
   sc_core::sc_port<protocol::FetchListener, 0, sc_core::SC_ZERO_OR_MORE_BOUND> fetch_listeners;
   sc_core::sc_port<protocol::SharedContents, 1, sc_core::SC_ZERO_OR_MORE_BOUND> shared_contents;
+  sc_core::sc_port<protocol::OperandCache, 1, sc_core::SC_ZERO_OR_MORE_BOUND> operand_cache;
   sc_core::sc_port<protocol::Residency> residency;
   sc_core::sc_port<CtaSource> cta_source;
   // Data side.
@@ -115,6 +116,8 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
 
  private:
   void end_of_elaboration() override;
+  /// Throws support::ConfigError for what needs a storage that plans its reads.
+  void check_plan() const;
   void tick();
   void give_up();
   void cycle();

@@ -23,6 +23,17 @@ struct ClassTiming {
   unsigned initiation = 1;
 };
 
+/// Knobs of the operand path "sub_core" (Huerta et al., MICRO 2025, sections 5.3 and 5.4).
+struct SubCoreConfig {
+  unsigned window = 3;              ///< cycles in which an allocated instruction reads its operands
+  unsigned result_queue = 8;        ///< results of fixed latency of a sub-core, from dispatch to write
+  unsigned memory_queue = 4;        ///< memory instructions of a sub-core, beside the one in its latch
+  unsigned unit_queue = 2;          ///< other instructions of variable latency, per kind of unit
+  unsigned memory_latency = 11;     ///< cycles from issue to the load-store unit, at least
+  unsigned memory_interval = 4;     ///< cycles between two memory instructions of a sub-core
+  unsigned memory_sm_interval = 2;  ///< and of the SM
+};
+
 struct SmConfig {
   // Limits of resident work.
   unsigned max_ctas = 32;
@@ -54,6 +65,9 @@ struct SmConfig {
   ReadOnlyCacheConfig constant_cache{false, 2048, 4, 64, 4, 1};
 
   // Operand path.
+  std::string operand_path = "collectors";
+  SubCoreConfig sub_core;
+  std::string dependences = "scoreboard";
   unsigned collectors = 8;      ///< generic operand collector units per scheduler
   unsigned sp_collectors = 0;   ///< units per SM for one kind of instruction; like pipelines, each scheduler has its
   unsigned sfu_collectors = 0;  ///< own if their number can be divided among the schedulers
@@ -104,6 +118,10 @@ struct SmConfig {
   protocol::SmLimits limits(unsigned warp_size, std::uint64_t storage_registers) const;
   /// Warp registers allocated to a warp of a kernel with this many registers per thread.
   unsigned allocated_registers(unsigned per_thread) const;
+  /// Whether the operand path is "sub_core".
+  bool has_sub_cores() const { return operand_path == "sub_core"; }
+  /// Whether dependences are those of control bits.
+  bool obeys_control_bits() const { return dependences == "control_bits"; }
   ClassTiming of(trace::OpClass c) const { return timing[static_cast<unsigned>(c)]; }
 };
 

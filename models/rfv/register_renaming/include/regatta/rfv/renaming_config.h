@@ -33,7 +33,7 @@ struct RenamingConfig {
 
   /// Equal parts of the file; a warp's rows lie in one of them. With other mappings than sub_core, every warp uses all
   /// banks, so the file is one part.
-  unsigned parts() const { return file.mapping == "sub_core" ? file.sub_cores : 1; }
+  unsigned parts() const { return file.by_sub_core() ? file.sub_cores : 1; }
   unsigned rows_per_part() const { return file.registers / parts(); }
   bool admits_by_rows() const { return admission == "rows"; }
   bool words_are_free() const { return metadata == "free"; }

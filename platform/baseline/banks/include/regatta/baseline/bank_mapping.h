@@ -11,7 +11,7 @@ namespace regatta::models {
 /// warp_interleaved: (register + warp) mod banks, so that neighbouring registers of a warp, and the same register of
 /// neighbouring warps, differ (RegLess section 5.2, GPGPU-Sim). register: register mod banks. sub_core: the banks are
 /// divided among the sub-cores, to which warps are assigned round robin, and interleaved by register and warp within
-/// one.
+/// one. sub_core_register: the same, interleaved by register alone (Huerta et al., MICRO 2025, section 5.3).
 class BankMapping {
  public:
   explicit BankMapping(const RegisterFileConfig& config);

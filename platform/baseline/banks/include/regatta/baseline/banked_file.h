@@ -122,7 +122,7 @@ class BankedFile : public sc_core::sc_module,
     moved_out_.rules.set_lanes(warp_size_);
     moved_in_.rules.set_lanes(warp_size_);
     use_ = row_use.size() != 0 ? row_use.operator->() : nullptr;
-    is_unusual_ = arbiter_ != nullptr || use_ != nullptr;
+    is_unusual_ = arbiter_ != nullptr || use_ != nullptr || plans_;
     if (use_ != nullptr) use_->rows_started(static_cast<std::uint32_t>(capacity_registers()), warp_size_);
   }
   void register_stats(support::StatGroup& group) override {
@@ -194,6 +194,7 @@ class BankedFile : public sc_core::sc_module,
   unsigned registers_per_warp_ = 0;
   unsigned warp_size_ = 32;
   RowUse* use_ = nullptr;  ///< null: rows are always on
+  bool plans_ = false;     ///< reads come that the file has planned (ReadPlanner)
 
  private:
   using Payload = tlm::tlm_generic_payload;
@@ -319,10 +320,17 @@ class BankedFile : public sc_core::sc_module,
     return payload.is_write() && __builtin_expect(ports_.write_free(bank) > arrival + config_.write_queue, 0) &&
            ports_.write_slot(bank, arrival) > arrival + config_.write_queue;
   }
-  /// Banks are arbitrated, or rows are switched.
+  /// Banks are arbitrated, rows are switched, or reads are planned.
   [[gnu::noinline]] tlm::tlm_sync_enum begin_unusual(Payload& payload, protocol::WarpAccess& access, unsigned bank,
                                                      tlm::tlm_phase& phase, sc_core::sc_time& delay,
                                                      std::uint64_t arrival) {
+    if (access.planned) {
+      ports_.accessed(false);
+      payload.set_response_status(tlm::TLM_OK_RESPONSE);
+      const std::uint64_t done = arrival + config_.latency;
+      delay += clock_.time(move_value(payload, access, bank, done) - arrival);
+      return tlm::TLM_COMPLETED;
+    }
     if (bank != no_bank) {
       if (arbiter_ != nullptr) return wait_at_bank(payload, access, bank, phase, arrival);
       if (write_has_to_wait(payload, bank, arrival)) return hold(payload, bank, arrival);
@@ -470,8 +478,8 @@ class BankedFile : public sc_core::sc_module,
   Payload* held_ = nullptr;               ///< the write that waits for room
   std::uint64_t held_until_ = 0;          ///< earliest admission; with an arbiter it may have to wait longer
   std::unique_ptr<BankArbiter> arbiter_;  ///< none: first come first served
-  bool is_unusual_ = false;               ///< there is an arbiter, or rows are switched: one test in the common path
-  support::Calendar<Answer> answers_;     ///< answers waiting for their time
+  bool is_unusual_ = false;  ///< there is an arbiter, rows are switched, or reads planned: one test in the common path
+  support::Calendar<Answer> answers_;  ///< answers waiting for their time
   support::CycleClient client_;
 };
 

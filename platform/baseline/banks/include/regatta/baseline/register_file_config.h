@@ -17,9 +17,13 @@ struct RegisterFileConfig {
   std::string mapping = "warp_interleaved";  ///< register and warp to bank
   unsigned sub_cores = 1;                    ///< of the SM, for mapping "sub_core"; set by the assembly (sm.sub_cores)
   std::string priority = "fcfs";             ///< of reads and writes at a shared port
+  unsigned planned_read_ports = 1;           ///< per bank, for reads that are planned (ReadPlanner); 0: any number
+  bool cache = false;                        ///< a register file cache before the read ports of every sub-core
   unsigned write_queue = 8;                  ///< most that may wait at a bank before write-back is held: cycles of
                                              ///< work under "fcfs", writes under a priority
 
+  /// Whether warps find their registers in the banks of their sub-core alone.
+  bool by_sub_core() const { return mapping == "sub_core" || mapping == "sub_core_register"; }
   bool shared_port() const { return ports == "1rw"; }
   unsigned read_ports() const { return ports == "2r1w" ? 2 : 1; }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <regatta/baseline/fixed_windows.h>
+#include <regatta/baseline/read_window.h>
 #include <regatta/baseline/windowed_file.h>
 #include <regatta/protocol/warp_registers.h>
 #include <regatta/support/clock_domain.h>
@@ -17,13 +18,15 @@ namespace regatta::models {
 
 /// BankedFile supplies sockets, timing and back-pressure. The row of a register is its position in its warp's window,
 /// which is fixed per warp slot (FixedWindows) unless another policy assigns windows.
-class RegisterFile : public WindowedFile<RegisterFile> {
+class RegisterFile : public WindowedFile<RegisterFile>, private protocol::ReadPlanner {
  public:
   RegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config, support::ClockDomain& clock,
                std::unique_ptr<WindowPolicy> windows = std::make_unique<FixedWindows>());
 
   void kernel_started(const protocol::KernelContext& context) override;
   void register_energy(support::EnergyGroup& group) override;
+  /// Not while rows are switched, or registers moved: both take ports, or time, that no plan knows of.
+  protocol::ReadPlanner* plan_reads() override;
 
  private:
   friend class BankedFile<RegisterFile>;
@@ -41,7 +44,11 @@ class RegisterFile : public WindowedFile<RegisterFile> {
     return done;
   }
 
+  bool plan(protocol::WarpSlot warp, const protocol::RegisterId* registers, unsigned count, protocol::Cycle first,
+            unsigned cycles, std::uint8_t* slots) override;
+
   protocol::WarpRegisters rows_;
+  ReadWindow window_;
 };
 
 }  // namespace regatta::models

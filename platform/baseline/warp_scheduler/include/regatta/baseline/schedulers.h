@@ -41,6 +41,22 @@ class GreedyThenOldest : public protocol::WarpScheduler {
   std::vector<std::uint8_t> order_;  ///< warps by age, oldest first
 };
 
+/// Greedy then youngest (Huerta et al., MICRO 2025, section 5.1.2: compiler-guided greedy then youngest, where the
+/// compiler's control bits decide which warps are ready): the warp that issued last while it is ready, otherwise the
+/// youngest ready warp.
+class GreedyThenYoungest : public protocol::WarpScheduler {
+ public:
+  unsigned pick(protocol::WarpMask ready) override;
+  void issued(unsigned warp) override { greedy_ = protocol::WarpMask{1} << warp; }
+  void warp_added(unsigned warp, const protocol::ScheduledWarp& added) override;
+  void warp_removed(unsigned warp) override;
+
+ private:
+  protocol::WarpMask greedy_ = 0;
+  std::array<std::uint64_t, protocol::max_warps_per_scheduler> age_{};
+  std::vector<std::uint8_t> order_;  ///< warps by age, youngest first
+};
+
 /// Owner warp first (Jatala, thesis, section 2.3.1): the ready warp of the lowest priority class, of these the oldest.
 /// The scheme gives the classes; under resource sharing they are owner, unshared, non-owner. Without classes, the
 /// oldest ready warp.
