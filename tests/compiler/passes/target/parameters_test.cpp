@@ -94,7 +94,9 @@ TEST_CASE("two parameters of one instruction: one is loaded, and every load has 
   b.emit(Opcode::add, Type::u32, {b.operand(x)}, {Operand::parameter(8, 1), Operand::parameter(12, 1)});
   b.exit();
   ir::build_edges(f);
-  passes::load_parameters(f);
+  CHECK(passes::load_parameters(f) == 3);
+  CHECK(test::count_of(f, Opcode::ld) == 1);
+  CHECK(test::count_of(f, Opcode::uldc) == 2);
   std::vector<unsigned> reads(f.registers.size());
   for (const ir::Instruction& i : f.blocks[0].instructions)
     for (const Operand& o : i.sources)

@@ -81,6 +81,16 @@ TEST_CASE("a loop of an unknown trip count gets copies, and does the rest itself
   }
 }
 
+TEST_CASE("who jumps to a loop of an unknown trip count comes to the check in front of its copies") {
+  Adding t(0);
+  t.f.blocks[0].instructions.push_back(t.f.blocks[1].instructions.back());
+  t.f.blocks[0].instructions.back().guarded = false;
+  ir::build_edges(t.f);
+  CHECK(passes::unroll_loops(t.f, {40, 4}) == 1);
+  CHECK(t.f.blocks[0].instructions.back().target == 1);
+  CHECK(t.f.blocks[1].instructions.back().target == 4);
+}
+
 TEST_CASE("a loop too long for two copies stays") {
   Adding t(0);
   CHECK(passes::unroll_loops(t.f, {11, 4}) == 0);
