@@ -163,7 +163,7 @@ TEST_CASE("regatta-sim: unknown names are refused with the nearest known one") {
                 "--scheme: unknown scheme 'baselin'; did you mean 'baseline'? Known: " + test::scheme_names());
   bench.refused(
       {"k.rgt", "--scheduler", "gtoo"},
-      "--scheduler: sm.scheduler: expected one of gto, lrr, two_level, owf, found 'gtoo'; did you mean 'gto'?");
+      "--scheduler: sm.scheduler: expected one of gto, lrr, two_level, owf, cggty, found 'gtoo'; did you mean 'gto'?");
 }
 
 TEST_CASE("regatta-sim: --list prints schemes, machines, schedulers and energy tables") {
@@ -207,7 +207,7 @@ TEST_CASE("regatta-sim: --list prints schemes, machines, schedulers and energy t
     CHECK(one.at("shared_bytes") == 262144);
     CHECK(one.at("l1_bytes") == 262144);
   }
-  CHECK(listed("schedulers").size() == 4);
+  CHECK(listed("schedulers").size() == 5);
   CHECK(listed("energy").size() == 3);
 
   bench.refused({"--list", "scheme"},
