@@ -66,6 +66,18 @@ TEST_CASE("sub_core: no bypass leads to a load, which issues a cycle later") {
   CHECK(r.gap(2, 3) == 5);
 }
 
+TEST_CASE("sub_core: a guard waits longer for a comparison than a register's reader") {
+  const assembly::MachineConfig m = sub_core_machine();
+  TraceBuilder b;
+  b.set_predicate(0, {2});
+  b.guarded_op(OpClass::int_add, 0, {1}, {3});
+  b.exit();
+  b.launch(1, 32);
+  b.run_all();
+  const Recording r = test::record(b, "sub_core_predicate", m);
+  CHECK(r.gap(0, 1) == 13);
+}
+
 namespace {
 
 /// Cycles by which the second of two FFMA is allocated later than right behind the first, whose sources are all in one
