@@ -31,6 +31,7 @@ L1Cache::L1Cache(const sc_core::sc_module_name& name, const L1Config& config, su
       late_hits_(config.response_queue),
       own_answers_from_(data_.cached || local_.cached ? 0 : no_cycle),
       ports_(config.tags, config.sectors, config.tag_banks, config.line_bytes) {
+  responder_.set_width(config.tags);
   config_.check();
   upstream.bind(*this);
   downstream.bind(*this);

@@ -246,7 +246,8 @@ void L1Cache::work() {
   retry_held(now);
   if (!flushed_.empty()) flush(now);
   const bool sent = send_request(now);
-  const bool answered = send_response(now);
+  bool answered = false;
+  while (send_response(now)) answered = true;
 
   NextCycle next(now);
   if (!fills_.empty()) next.consider(fills_.next(), filled || answered);

@@ -102,6 +102,8 @@ class ResponseSender {
   bool open(std::uint64_t now) const { return waiting_ == nullptr && reopened_ <= now; }
   bool blocked() const { return waiting_ != nullptr; }
   std::uint64_t next_at() const { return at_; }
+  /// Responses in a cycle at most, each of which the other side has to end at once.
+  void set_width(unsigned width) { width_ = width; }
 
   /// BEGIN_RESP at cycle `at`, or as soon after it as the exclusion rule allows. True when the transaction is over
   /// with the return.
@@ -113,7 +115,9 @@ class ResponseSender {
     const std::uint64_t sent_value = sent.value();
     sc_core::sc_time delay = sent;
     waiting_ = &payload;
-    at_ = at + 1;
+    sent_ = at == last_ ? sent_ + 1 : 1;
+    last_ = at;
+    at_ = sent_ < width_ ? at : at + 1;
     const tlm::tlm_sync_enum sync = socket->nb_transport_bw(payload, phase, delay);
     if (sync == tlm::TLM_ACCEPTED) return false;
     waiting_ = nullptr;
@@ -133,6 +137,8 @@ class ResponseSender {
 
  private:
   Payload* waiting_ = nullptr;
+  unsigned width_ = 1, sent_ = 0;  ///< responses in a cycle; in cycle last_
+  std::uint64_t last_ = 0;
   std::uint64_t at_ = 0;
   std::uint64_t reopened_ = 0;
 };
