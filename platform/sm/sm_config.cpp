@@ -227,6 +227,10 @@ void SmConfig::validate() const {
   if (lanes != 32 && lanes != 64) {
     refuse("sm.lanes = " + std::to_string(lanes) + ": expected 32, or 64 for wavefronts");
   }
+  if (alu_units != 0 && has_sub_cores()) {
+    refuse("unit.alu = " + std::to_string(alu_units) +
+           " with sm.operand_path = sub_core, whose pipelines take all kinds: " + "expected unit.alu = 0");
+  }
   if (alu_units != 0 && (alu_units % schedulers != 0 || sp_units % schedulers != 0)) {
     refuse("unit.alu = " + std::to_string(alu_units) + " and unit.sp = " + std::to_string(sp_units) + " with " +
            std::to_string(schedulers) + " schedulers: expected multiples of the schedulers, or unit.alu = 0");

@@ -25,8 +25,7 @@ ONE_INSTRUCTION = "one instruction here, another class of them or a sequence in 
 SUB_CORE = "the register file and the schedulers are not the hardware's"
 STREAM = "how many loads a thread had under way when they were measured is not recorded"
 EXCEPTIONS = {
-    **dict.fromkeys(("hfma2", "imad_hi", "popc", "brev", "f2i", "sin", "rcp_fadd", "clz", "vote", "redux", "sqrt", "fdiv", "lop3_shf_rate",
-                     "shf_rate", "popc_rate"), ONE_INSTRUCTION),
+    **dict.fromkeys(("hfma2", "imad_hi", "popc", "brev", "f2i", "sin", "rcp_fadd", "clz", "vote", "redux", "sqrt", "fdiv", "popc_rate"), ONE_INSTRUCTION),
     **dict.fromkeys(("ffma_rate", "fadd_rate", "iadd_lop3_rate", "dfma_rate", "hfma2_rate", "ffma_iadd_rate", "one_warp"), SUB_CORE),
     **dict.fromkeys(("stream_l2_1", "stream_l2_8", "stream_dram_1", "stream_dram_8"), STREAM),
     "atoms": "an atomic takes as long as a load",

@@ -205,7 +205,7 @@ TEST_CASE("blocks: a registered scheduler goes by its name") {
   CHECK_THAT(help, Contains("capped: occupancy, but no more CTAs than capped.ctas"));
   const ProcessResult unknown = bench.sim({"k.rgt", "--scheduler", "yungest"});
   CHECK(unknown.status == 2);
-  CHECK_THAT(unknown.err, Contains("gto, lrr, two_level, owf, youngest"));
+  CHECK_THAT(unknown.err, Contains("gto, lrr, two_level, owf, cggty, youngest"));
   // Any scheme that takes the configured scheduler takes this one.
   REQUIRE(bench.sim({"k.rgt", "--scheme", "regless", "--scheduler", "youngest", "--stats", "s.json"}).status == 0);
   CHECK(bench.stats().at("scheduler") == "youngest");

@@ -24,6 +24,8 @@ operand_path = "sub_core"
 banks = 8
 mapping = "sub_core_register"
 ports = "1r1w"
+[unit]
+alu = 0
 [latency]
 int_add = 4
 int_max = 4

@@ -147,8 +147,10 @@ Knobs = TypedDict("Knobs", {
     "interconnect.header_bytes": int,  # bytes
     "interconnect.header_flits": int,  # flits
     "interconnect.latency": int,  # cycles
+    "interconnect.mask_flits": int,  # flits
     "interconnect.partition_flits": int,  # flits
     "interconnect.queue": int,  # packets
+    "interconnect.response_flits": int,  # flits
     "l1.data_policy": str,
     "l1.data_store": str,
     "l1.data_store_miss": str,
@@ -203,6 +205,7 @@ Knobs = TypedDict("Knobs", {
     "latency.int_mad": int,  # cycles
     "latency.int_max": int,  # cycles
     "latency.int_mul": int,  # cycles
+    "latency.predicate": int,  # cycles
     "latency.sfu": int,  # cycles
     "latency.shuffle": int,  # cycles
     "lsu.lanes": int,  # lanes
@@ -342,6 +345,7 @@ Knobs = TypedDict("Knobs", {
     "tlb.walks": int,  # walks
     "um.bytes": int,  # bytes
     "um.least_l1": int,  # bytes
+    "unit.alu": int,  # pipelines
     "unit.dp": int,  # pipelines
     "unit.dp_lanes": int,  # lanes
     "unit.sfu": int,  # pipelines

@@ -188,17 +188,18 @@ TEST_CASE("declarations, scopes and labels") {
   const std::vector<Statement> b = body(
       ".reg .pred %p<3>; .reg .b32 a, %r<17>; .local .align 16 .b8 __local_depot0[64]; .pragma \"nounroll\";"
       "{ .reg .b64 %tmp; .param .b32 param0; } $L__1: L2: ret;");
-  REQUIRE(b.size() == 10);
+  REQUIRE(b.size() == 11);
   CHECK(b[0].registers.at(0).count == 3);
   CHECK(b[0].registers[0].type == ir::Type::pred);
   CHECK(b[1].registers.at(0).count == 0);
   CHECK(b[1].registers.at(1).name == "%r");
   CHECK(b[2].variables.at(0).space == ptx::Variable::Space::local);
-  CHECK(b[3].kind == Statement::Kind::open);
-  CHECK(b[5].variables.at(0).space == ptx::Variable::Space::param);
-  CHECK(b[6].kind == Statement::Kind::close);
-  CHECK(b[7].kind == Statement::Kind::label);
-  CHECK(b[8].mnemonic == "L2");
+  CHECK(b[3].kind == Statement::Kind::nounroll);
+  CHECK(b[4].kind == Statement::Kind::open);
+  CHECK(b[6].variables.at(0).space == ptx::Variable::Space::param);
+  CHECK(b[7].kind == Statement::Kind::close);
+  CHECK(b[8].kind == Statement::Kind::label);
+  CHECK(b[9].mnemonic == "L2");
 }
 
 TEST_CASE("instructions and operands") {
