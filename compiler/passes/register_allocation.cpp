@@ -176,16 +176,6 @@ constexpr std::size_t longest_retried = 4000;
 /// A later attempt must cost less than this fraction of the best so far, because it hides less latency.
 constexpr double worth_it = 0.99;
 
-/// Registers per thread that cost no occupancy on a machine of 65,536 registers and 32 CTAs, if the kernel says how
-/// many threads a CTA has at most.
-unsigned free_registers(const ir::LaunchBounds& bounds) {
-  constexpr std::uint64_t registers = 65536, ctas = 32, granularity = 8, most_threads = 2048;
-  if (bounds.threads() == 0) return 0;
-  const std::uint64_t threads = std::min(most_threads, (bounds.threads() + 31) / 32 * 32 * ctas);
-  return static_cast<unsigned>(
-      std::min<std::uint64_t>(registers / threads / granularity * granularity, trace::max_general_registers));
-}
-
 /// Schedules and allocates; where that spills, again with tighter schedules, and keeps the cheapest result.
 AllocationResult allocate_scheduled(ir::Function& f, const AllocationOptions& options) {
   const ir::Function unscheduled = f;
@@ -203,12 +193,7 @@ AllocationResult allocate_scheduled(ir::Function& f, const AllocationOptions& op
   };
   for (unsigned margin : margins) {
     ir::Function g = unscheduled;
-    ScheduleOptions s;
-    s.latency = options.target->latency;
-    s.slack_share = options.target->schedule_slack;
-    if (options.target->predicated != 0) s.free_registers = std::max(s.free_registers, free_registers(f.bounds));
-    s.spares_predicates = options.target->predicated != 0;
-    s.read_only_passes = options.target->read_only_passes;
+    ScheduleOptions s = options.target->schedule;
     s.max_registers = options.max_registers - margin;
     schedule(g, s);
     if (!attempt(std::move(g))) return best;

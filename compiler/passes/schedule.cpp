@@ -17,6 +17,16 @@ constexpr std::size_t shortest_block = 3;
 /// force the schedule over it later.
 constexpr int limit_cuts[] = {0, 2, 5, 10};
 
+/// Registers per thread that cost no occupancy on a machine of 65,536 registers and 32 CTAs, if the kernel says how
+/// many threads a CTA has at most.
+unsigned free_registers(const ir::LaunchBounds& bounds) {
+  constexpr std::uint64_t registers = 65536, ctas = 32, granularity = 8, most_threads = 2048;
+  if (bounds.threads() == 0) return 0;
+  const std::uint64_t threads = std::min(most_threads, (bounds.threads() + 31) / 32 * 32 * ctas);
+  return static_cast<unsigned>(
+      std::min<std::uint64_t>(registers / threads / granularity * granularity, trace::max_general_registers));
+}
+
 class Scheduler {
  public:
   Scheduler(ir::Function& f, const ScheduleOptions& options)
@@ -53,8 +63,10 @@ class Scheduler {
           std::max(result_.pressure_before, static_cast<unsigned>(originals_.back().peak.general));
       result_.cycles_before += originals_.back().cycles;
     }
+    const unsigned free = options_.fills_occupancy ? std::max(options_.free_registers, free_registers(f_.bounds))
+                                                   : options_.free_registers;
     const int slack = static_cast<int>(options_.slack) + static_cast<int>(options_.slack_share * needed);
-    const int wanted = std::max(needed + slack, static_cast<int>(options_.free_registers));
+    const int wanted = std::max(needed + slack, static_cast<int>(free));
     bound_.general = std::max(needed, std::min(wanted, static_cast<int>(options_.max_registers)));
     bound_.predicates = std::max(predicates, static_cast<int>(trace::max_predicates));
     result_.bound = static_cast<unsigned>(bound_.general);

@@ -111,12 +111,13 @@ def same_program(launch):
     return abs(launch.ratio("warp_instructions") - 1) < NEAR
 
 
-HELD_BACK = "programs that no value was fitted on"
+def held_back(launches):
+    return [l for l in launches if l.program not in FITTED]
 
 
 def by_fit(launches):
     return [("programs that a value was fitted on", [l for l in launches if l.program in FITTED]),
-            (HELD_BACK, [l for l in launches if l.program not in FITTED])]
+            ("programs that no value was fitted on", held_back(launches))]
 
 
 def within(launches, what, bound):
@@ -176,7 +177,7 @@ def page(launches, machine, without, laws):
                    f"median {percent(e.median, 0)}, and the ranks correlate by {e.rank:.3f}",
         "near": f"{percent(Errors.of(near).mean, 0)}" if near else "-", "near_count": str(len(near)),
         "errors": rows([("all", launches), ("instructions within a tenth", near), ("others", others), *by_fit(launches)]),
-        "held_back": percent(Errors.of(dict(by_fit(launches))[HELD_BACK] or launches).mean, 0),
+        "held_back": percent(Errors.of(held_back(launches) or launches).mean, 0),
         "farthest": farthest(launches, 20),
         "sectors": f"{percent(within(launches, 'l1_load_sectors', 0.05), 0)}", "dram": f"{percent(within(launches, 'dram_read_bytes', 0.15), 0)}",
         "machine": machine, "micro": micro.tables(laws), "micro_verdict": micro.verdict(laws),

@@ -40,8 +40,7 @@ void ControlBitsUnit::kernel_started(const protocol::KernelContext& context) {
     if (takes <= assumed) continue;
     throw support::UnfitTrace(name_of(kernel, i) + ": its control bits count on a latency of " +
                                   std::to_string(assumed) + " cycles, this machine takes " + std::to_string(takes) +
-                                  " (latency.*, sub_core.predicate_latency, unit.*_lanes): expected at most " +
-                                  std::to_string(assumed),
+                                  " (latency.*, unit.*_lanes): expected at most " + std::to_string(assumed),
                               "");
   }
   bits_ = control->bits;

@@ -147,9 +147,6 @@ void SmConfig::declare(support::OptionSet& o, const Policies& policies) {
   o.add("sub_core.result_queue", sub_core.result_queue, "warp instructions",
         "instructions of fixed latency of a sub-core that execute or wait for the write of their results" + in_sub_core,
         1, 64);
-  o.add("sub_core.predicate_latency", sub_core.predicate_latency, "cycles",
-        "least cycles from an instruction with a predicate as its result to one that waits for it" + in_sub_core, 1,
-        1000);
   o.add("sub_core.memory_queue", sub_core.memory_queue, "warp instructions",
         "memory instructions in the queue of a sub-core, beside the one in its latch" + in_sub_core, 1, 64);
   o.add("sub_core.unit_queue", sub_core.unit_queue, "warp instructions",
@@ -230,6 +227,10 @@ void SmConfig::validate() const {
   if (alu_units != 0 && has_sub_cores()) {
     refuse("unit.alu = " + std::to_string(alu_units) +
            " with sm.operand_path = sub_core, whose pipelines take all kinds: " + "expected unit.alu = 0");
+  }
+  if (constexpr unsigned most = 63; alu_units != 0 && (alu_units + sp_units) / schedulers > most) {
+    refuse("unit.alu = " + std::to_string(alu_units) + " and unit.sp = " + std::to_string(sp_units) +
+           ": expected at most " + std::to_string(most) + " of both for each scheduler");
   }
   if (alu_units != 0 && (alu_units % schedulers != 0 || sp_units % schedulers != 0)) {
     refuse("unit.alu = " + std::to_string(alu_units) + " and unit.sp = " + std::to_string(sp_units) + " with " +
@@ -354,9 +355,6 @@ protocol::InstructionTraits traits_of(const trace::StaticInstruction& s, std::ui
   const ClassTiming timing = config.of(s.op_class);
   const unsigned least = unit_passes(t.unit, config);
   t.latency = static_cast<std::uint16_t>(std::clamp<unsigned>(timing.latency, least, UINT16_MAX));
-  if (config.has_sub_cores() && s.destination_predicate_count != 0) {
-    t.latency = std::max(t.latency, static_cast<std::uint16_t>(config.sub_core.predicate_latency));
-  }
   t.initiation = static_cast<std::uint16_t>(std::clamp<unsigned>(timing.initiation, least, UINT16_MAX));
   for (unsigned i = 0; i < s.source_count; ++i) {
     const RegisterId r(s.sources[i]);

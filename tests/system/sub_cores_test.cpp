@@ -34,6 +34,7 @@ int_mad = 4
 int64 = 6
 convert = 4
 constant_load = 4
+predicate = 13
 fp32_add = 4
 fp32_max = 4
 fp32_mul = 4

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "convergence.h"
 
+#include "code.h"
+
 #include <regatta/analysis/function_analyses.h>
 
 #include <algorithm>
@@ -103,13 +105,6 @@ class Divergence {
   std::vector<bool> is_apart_;  ///< only some lanes may be there
 };
 
-Instruction barrier(Opcode op, const Instruction& beside) {
-  Instruction i;
-  i.op = op;
-  i.where = beside.where;
-  return i;
-}
-
 }  // namespace
 
 std::vector<bool> divergent_registers(const ir::Function& f) { return Divergence(f).registers(); }
@@ -144,10 +139,9 @@ std::uint32_t add_convergence_barriers(ir::Function& f) {
     auto at = code.end();
     if (!code.empty() && (code.back().op == Opcode::bra || code.back().op == Opcode::exit)) --at;
     const Instruction beside = f.blocks[from.front()].instructions.back();
-    const Instruction begin = barrier(Opcode::bssy, beside);
-    code.insert(at, begin);
+    code.insert(at, plain_operation(Opcode::bssy, beside.where));
     auto& end = f.blocks[place].instructions;
-    end.insert(end.begin(), barrier(Opcode::bsync, end.empty() ? beside : end.front()));
+    end.insert(end.begin(), plain_operation(Opcode::bsync, end.empty() ? beside.where : end.front().where));
     ++pairs;
   }
   return pairs;

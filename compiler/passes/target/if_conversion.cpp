@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "if_conversion.h"
 
+#include "code.h"
 #include "sequences.h"
 
 #include <regatta/analysis/function_analyses.h>
@@ -44,11 +45,6 @@ bool may_be_guarded(const Instruction& i) {
   }
 }
 
-bool writes_predicate(const Instruction& i, std::uint32_t p) {
-  return std::any_of(i.destinations.begin(), i.destinations.end(),
-                     [p](const Operand& o) { return o.is_predicate() && o.id == p; });
-}
-
 /// A comparison that another condition can still be joined to.
 bool is_plain_compare(const Instruction& i) {
   return i.op == Opcode::setp && !i.guarded && i.mod.bool_op == ir::BoolOp::none && i.destinations.size() == 1 &&
@@ -69,7 +65,7 @@ class Side {
   bool convert() {
     for (std::size_t n = 0; n < code_.size(); ++n) {
       Instruction& i = code_[n];
-      if (!may_be_guarded(i) || writes_predicate(i, guard_.predicate)) return false;
+      if (!may_be_guarded(i) || writes(i, guard_.predicate)) return false;
       if (i.guarded && !narrow(n)) return false;
     }
     for (Instruction& i : code_) {
@@ -88,7 +84,7 @@ class Side {
                        [v](const analysis::BitSet* live) { return live->test(v); });
   }
   bool is_narrowed(const Instruction& i) const {
-    return std::any_of(narrowed_.begin(), narrowed_.end(), [&](std::uint32_t q) { return writes_predicate(i, q); });
+    return std::any_of(narrowed_.begin(), narrowed_.end(), [&](std::uint32_t q) { return writes(i, q); });
   }
 
   /// Instruction n stands under a guard of its own: the comparison that decides it takes the side's condition in.
@@ -99,7 +95,7 @@ class Side {
     Instruction* compare = nullptr;
     for (std::size_t k = 0; k < code_.size(); ++k) {
       Instruction& i = code_[k];
-      if (writes_predicate(i, q)) {
+      if (writes(i, q)) {
         if (compare != nullptr || k > n || !is_plain_compare(i)) return false;
         compare = &i;
         continue;

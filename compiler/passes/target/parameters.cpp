@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parameters.h"
 
+#include "code.h"
+
 #include <regatta/analysis/function_analyses.h>
 
 #include <algorithm>
@@ -174,7 +176,7 @@ class Loader {
     Instruction i;
     i.op = Opcode::mov;
     i.type = constant.words == 2 ? ir::Type::b64 : ir::Type::b32;
-    const Operand to = fresh(constant.words);
+    const Operand to = fresh_register(f_, constant.words, "%constant");
     i.destinations = {to};
     i.sources = {from};
     if (constant.kind == Operand::Kind::parameter) {
@@ -195,14 +197,6 @@ class Loader {
     if (at != code.end()) i.where = at->where;
     code.insert(at, std::move(i));
     ++loads_;
-  }
-
-  Operand fresh(unsigned words) {
-    ir::VirtualRegister v;
-    v.words = static_cast<std::uint8_t>(words);
-    v.name = "%constant";
-    f_.registers.push_back(v);
-    return Operand::reg(static_cast<std::uint32_t>(f_.registers.size() - 1), words);
   }
 
   static Instruction uniform(const Operand& constant) {

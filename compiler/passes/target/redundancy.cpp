@@ -4,6 +4,8 @@
 #include <regatta/analysis/function_analyses.h>
 #include <regatta/passes/cleanup.h>
 
+#include "../accesses.h"
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -50,13 +52,9 @@ std::vector<Definition> definitions_of(const ir::Function& f, analysis::Function
   return all;
 }
 
-bool touches_memory(const Instruction& i) {
-  return i.op == Opcode::ld || i.op == Opcode::st || i.op == Opcode::atom || i.op == Opcode::red;
-}
-
 /// Operations on one thread's registers that give one register.
 bool is_value(const Instruction& i) {
-  if (i.guarded || i.destinations.size() != 1 || !i.destinations[0].is_reg() || touches_memory(i) || !is_removable(i))
+  if (i.guarded || i.destinations.size() != 1 || !i.destinations[0].is_reg() || is_access(i) || !is_removable(i))
     return false;
   switch (i.op) {
     case Opcode::mov:

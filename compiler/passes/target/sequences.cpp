@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sequences.h"
 
+#include "code.h"
+
 #include <cstring>
 #include <iterator>
 #include <utility>
@@ -40,31 +42,12 @@ class Writer {
     return static_cast<std::uint32_t>(blocks_.size() - 1);
   }
   void at(const ir::Location& where) { where_ = where; }
-  void plain(Opcode op) {
-    Instruction i;
-    i.op = op;
-    i.where = where_;
-    copy(std::move(i));
-  }
+  void plain(Opcode op) { copy(plain_operation(op, where_)); }
   void copy(Instruction i) { blocks_.back().instructions.push_back(std::move(i)); }
 
-  Operand fresh(unsigned words = 1) {
-    ir::VirtualRegister v;
-    v.words = static_cast<std::uint8_t>(words);
-    v.is_predicate = words == 0;
-    v.name = words == 0 ? "%sequence_p" : "%sequence";
-    f_.registers.push_back(v);
-    const auto id = static_cast<std::uint32_t>(f_.registers.size() - 1);
-    return words == 0 ? Operand::predicate(id) : Operand::reg(id, words);
-  }
+  Operand fresh(unsigned words = 1) { return fresh_register(f_, words, "%sequence"); }
   Instruction& emit(Opcode op, Type type, const Operand& to, std::vector<Operand> from) {
-    Instruction i;
-    i.op = op;
-    i.type = type;
-    i.destinations = {to};
-    i.sources = std::move(from);
-    i.where = where_;
-    copy(std::move(i));
+    copy(operation(op, type, to, std::move(from), where_));
     return blocks_.back().instructions.back();
   }
   Operand value(Opcode op, Type type, std::vector<Operand> from) {
@@ -105,10 +88,7 @@ class Writer {
   }
   /// Ends the block with a jump, whose target land() sets; with a predicate, the next block is the other way.
   void jump(std::vector<std::uint32_t>& jumps, const Operand* predicate = nullptr, bool negated = false) {
-    Instruction i;
-    i.op = Opcode::bra;
-    i.where = where_;
-    copy(std::move(i));
+    plain(Opcode::bra);
     if (predicate != nullptr) guard(*predicate, negated);
     jumps.push_back(static_cast<std::uint32_t>(blocks_.size() - 1));
     open();

@@ -25,17 +25,19 @@ using trace::OpClass;
 Target hopper() {
   Target t;
   t.name = "sm_90";
-  t.schedule_slack = 0.25;
+  t.schedule.slack_share = 0.25;
+  t.schedule.fills_occupancy = true;
+  t.schedule.spares_predicates = true;
+  t.schedule.read_only_passes = true;
   t.predicated = 12;
   t.unrolled = 136;
   t.sequences = true;
-  t.read_only_passes = true;
   t.loads_parameters = true;
   t.three_inputs = true;
   t.vectors = true;
   t.barriers = true;
   const auto latency = [&](std::initializer_list<OpClass> classes, unsigned cycles) {
-    for (const OpClass c : classes) t.latency.op_class[static_cast<std::size_t>(c)] = cycles;
+    for (const OpClass c : classes) t.schedule.latency.op_class[static_cast<std::size_t>(c)] = cycles;
   };
   latency({OpClass::int_add, OpClass::int_max, OpClass::int_mul, OpClass::int_mad, OpClass::convert, OpClass::fp32_add,
            OpClass::fp32_max, OpClass::fp32_mul, OpClass::fp32_mad},
@@ -46,8 +48,8 @@ Target hopper() {
   latency({OpClass::shuffle, OpClass::constant_load}, 24);
   latency({OpClass::int_div}, 68);
   latency({OpClass::fp32_div}, 60);
-  t.latency.shared = 23;
-  t.latency.global = 270;
+  t.schedule.latency.shared = 23;
+  t.schedule.latency.global = 270;
   return t;
 }
 
@@ -74,8 +76,8 @@ std::vector<std::string> Target::names() {
   return all;
 }
 
-TargetResult shape_control_flow(ir::Function& f, const Target& target) {
-  TargetResult result;
+ShapeResult shape_control_flow(ir::Function& f, const Target& target) {
+  ShapeResult result;
   if (target.predicated != 0) result.predicated = convert_branches(f, target.predicated);
   if (target.unrolled != 0) {
     join_blocks(f);
@@ -84,22 +86,16 @@ TargetResult shape_control_flow(ir::Function& f, const Target& target) {
   return result;
 }
 
-TargetResult select_instructions(ir::Function& f, const Target& target) {
-  TargetResult result;
-  if (target.three_inputs) {
-    result.merged = join_operations(f);
-    cleanup(f);
-  }
-  if (target.vectors) result.merged += join_loads(f);
-  if (target.sequences) result.expanded = expand_operations(f);
-  if (result.expanded > 0) {
+void select_instructions(ir::Function& f, const Target& target) {
+  if (target.three_inputs && join_operations(f) > 0) cleanup(f);
+  if (target.vectors) join_loads(f);
+  if (target.sequences && expand_operations(f) > 0) {
     share_values(f);
     hoist_invariants(f);
     cleanup(f);
   }
-  if (target.barriers) result.barriers = add_convergence_barriers(f);
-  if (target.loads_parameters) result.loads = load_parameters(f);
-  return result;
+  if (target.barriers) add_convergence_barriers(f);
+  if (target.loads_parameters) load_parameters(f);
 }
 
 }  // namespace regatta::passes

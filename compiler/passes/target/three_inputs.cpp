@@ -2,6 +2,7 @@
 #include "three_inputs.h"
 
 #include "../definitions.h"
+#include "code.h"
 
 #include <algorithm>
 
@@ -17,10 +18,6 @@ using ir::Type;
 bool is_of_words(const Instruction& i) {
   return (i.type == Type::s32 || i.type == Type::u32 || i.type == Type::b32) && !i.mod.saturate &&
          i.destinations.size() == 1;
-}
-
-bool is_plain_number(const Operand& o) {
-  return o.kind == Operand::Kind::immediate && o.symbol.empty() && o.shared_variable == 0;
 }
 
 bool is_word_logic(const Instruction& i) {

@@ -39,7 +39,8 @@ class LowZeros {
     const auto source = [&](std::size_t s) { return of(d->sources[s], there, depth + 1); };
     const auto shifted = [&](std::size_t value, std::size_t by) {
       const Operand& n = d->sources[by];
-      return n.kind == Operand::Kind::immediate ? std::min<std::uint64_t>(all_zeros, source(value) + n.value) : source(value);
+      return n.kind == Operand::Kind::immediate ? std::min<std::uint64_t>(all_zeros, source(value) + n.value)
+                                                : source(value);
     };
     switch (d->op) {
       case Opcode::mov:

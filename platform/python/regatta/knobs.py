@@ -324,7 +324,6 @@ Knobs = TypedDict("Knobs", {
     "sub_core.memory_latency": int,  # cycles
     "sub_core.memory_queue": int,  # warp instructions
     "sub_core.memory_sm_interval": int,  # cycles
-    "sub_core.predicate_latency": int,  # cycles
     "sub_core.result_queue": int,  # warp instructions
     "sub_core.unit_queue": int,  # warp instructions
     "sub_core.window": int,  # cycles

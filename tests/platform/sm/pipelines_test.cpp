@@ -83,12 +83,20 @@ TEMPLATE_TEST_CASE_SIG("pipelines: throughputs of an H100's scheduler", "", ((un
   CHECK(each < 1.08 * law.cycles_each);
 }
 
-TEST_CASE("pipelines: as many of each kind as schedulers, or none") {
+TEST_CASE("pipelines: combinations that cannot be") {
+  using Catch::Matchers::Contains;
   assembly::MachineConfig m = split();
   m.sm.alu_units = 3;
   CHECK_THROWS_WITH(m.sm.validate(),
-                    Catch::Matchers::Contains("unit.alu = 3 and unit.sp = 8 with 4 schedulers: expected "
-                                              "multiples of the schedulers, or unit.alu = 0"));
+                    Contains("unit.alu = 3 and unit.sp = 8 with 4 schedulers: expected multiples of the "
+                             "schedulers, or unit.alu = 0"));
+  m = split();
+  m.sm.schedulers = 1;
+  m.sm.sp_units = 60;
+  CHECK_THROWS_WITH(m.sm.validate(), Contains("unit.alu = 4 and unit.sp = 60: expected at most 63 of both for each"));
+  m = split();
+  m.sm.operand_path = "sub_core";
+  CHECK_THROWS_WITH(m.sm.validate(), Contains("unit.alu = 4 with sm.operand_path = sub_core"));
 }
 
 TEST_CASE("pipelines: a predicate reaches its reader later than a register") {

@@ -23,6 +23,7 @@ assembly::MachineConfig test::sub_core_machine() {
   m.register_file.banks = 2 * m.sm.schedulers;
   m.register_file.mapping = "sub_core_register";
   m.register_file.ports = "1r1w";
+  m.sm.predicate_latency = 13;
   return m;
 }
 

@@ -22,6 +22,8 @@ struct ScheduleOptions {
   double slack_share = 0.06;
   /// Registers that loads may take in any case, since they cost no occupancy: 65,536 registers for 2,048 threads.
   unsigned free_registers = 32;
+  /// With the kernel's launch bounds, those that cost no occupancy are as many as 32 CTAs of these threads leave.
+  bool fills_occupancy = false;
   /// Where too many predicates are live at once, to try orders that have fewer of them as well as the one with the
   /// fewest registers.
   bool spares_predicates = false;

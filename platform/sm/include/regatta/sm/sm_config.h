@@ -28,7 +28,6 @@ struct SubCoreConfig {
   unsigned window = 3;              ///< cycles in which an allocated instruction reads its operands
   unsigned result_queue = 8;        ///< results of fixed latency of a sub-core, from dispatch to write
   unsigned memory_queue = 4;        ///< memory instructions of a sub-core, beside the one in its latch
-  unsigned predicate_latency = 13;  ///< cycles from a comparison to an instruction that its predicate guards, at least
   unsigned unit_queue = 2;          ///< other instructions of variable latency, per kind of unit
   unsigned memory_latency = 11;     ///< cycles from issue to the load-store unit, at least
   unsigned memory_interval = 4;     ///< cycles between two memory instructions of a sub-core
