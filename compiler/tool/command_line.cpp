@@ -236,10 +236,11 @@ po::options_description describe(AnnotateOptions& o, Texts& texts) {
       "min-registers", whole(o.min_registers, "N"),
       "every kernel's allocation has at least N registers per thread, though it may need fewer: for the occupancy that "
       "a paper states. A launch file may state it for a kernel (registers = N)");
-  options.add_options()("target", po::value(&o.target)->value_name("NAME")->default_value(o.target),
-                        "the machine code: generic, as the papers' machines have it, an instruction for each PTX "
-                        "operation; or sm_90, an NVIDIA Hopper: short branches predicated, loops unrolled, division and "
-                        "roots as sequences, operations of three inputs, parameters loaded into registers");
+  options.add_options()(
+      "target", po::value(&o.target)->value_name("NAME")->default_value(o.target),
+      "the machine code: generic, as the papers' machines have it, an instruction for each PTX "
+      "operation; or sm_90, an NVIDIA Hopper: short branches predicated, loops unrolled, division and "
+      "roots as sequences, operations of three inputs, parameters loaded into registers");
   options.add_options()("for", po::value(&texts.schemes)->value_name("SCHEME,..."),
                         "the trace also holds the code of these schemes of regatta-sim, if they need another one, as "
                         "variants; all: of every scheme");
