@@ -11,6 +11,7 @@
 #include "redundancy.h"
 #include "sequences.h"
 #include "three_inputs.h"
+#include "units.h"
 #include "unroll.h"
 #include "vector_loads.h"
 
@@ -32,6 +33,7 @@ Target hopper() {
   t.predicated = 12;
   t.unrolled = 136;
   t.sequences = true;
+  t.special_units = true;
   t.loads_parameters = true;
   t.three_inputs = true;
   t.vectors = true;
@@ -78,6 +80,7 @@ std::vector<std::string> Target::names() {
 
 ShapeResult shape_control_flow(ir::Function& f, const Target& target) {
   ShapeResult result;
+  if (target.sequences) scale_approximations(f);
   if (target.predicated != 0) result.predicated = convert_branches(f, target.predicated);
   if (target.unrolled != 0) {
     join_blocks(f);
@@ -96,6 +99,7 @@ void select_instructions(ir::Function& f, const Target& target) {
   }
   if (target.barriers) add_convergence_barriers(f);
   if (target.loads_parameters) load_parameters(f);
+  if (target.special_units) assign_units(f);
 }
 
 }  // namespace regatta::passes

@@ -28,6 +28,8 @@ struct Target {
   unsigned copies = 4;
   /// Division, square roots and conversions are sequences of instructions that have pipelines.
   bool sequences = false;
+  /// Bit counts, most conversions and tests of divisions are the special function unit's.
+  bool special_units = false;
   /// An instruction takes one operand that is no register, and it is a number: parameters are loaded. Every kernel
   /// loads its stack pointer, and if it has global accesses, their descriptor.
   bool loads_parameters = false;
