@@ -64,11 +64,11 @@ tlm::tlm_sync_enum L1Cache::nb_transport_fw(Payload& payload, tlm::tlm_phase& ph
   if (looked_up != LookupPorts::never) {
     switch (admit(payload, *access, now)) {
       case Admission::completed:
-        ports_.take(looked_up, address, sectors);
+        ports_.take(now, looked_up, address, sectors);
         delay += clock_.time(config_.hit_latency + (looked_up - now));
         return tlm::TLM_COMPLETED;
       case Admission::taken:
-        ports_.take(looked_up, address, sectors);
+        ports_.take(now, looked_up, address, sectors);
         payload.acquire();
         phase = tlm::END_REQ;
         if (!ports_.open(now)) delay += clock_.one();

@@ -155,7 +155,7 @@ void L1Cache::retry_held(std::uint64_t now) {
   if (held_counted_) waited_[static_cast<unsigned>(refused_for_)] += now - refused_at_;
   // It has waited for a cycle in which nothing else was sent, so that there is a place in this one or the next.
   const std::uint64_t looked_up = ports_.earliest(now, address, sectors);
-  ports_.take(looked_up, address, sectors);
+  ports_.take(now, looked_up, address, sectors);
   if (a == Admission::completed) late_hits_.push({&payload, looked_up + std::max(config_.hit_latency, 2u) - 1});
   tlm::tlm_phase phase = tlm::END_REQ;
   sc_core::sc_time delay = clock_.one();
