@@ -88,9 +88,14 @@ void ControlBitsUnit::issued(Warp& w, DynamicInstruction& d) {
   d.sources_read = false;
   const unsigned distance = bits.issue_distance();
   f.yields = bits.yield && bits.stall < 2;
-  // A warp issues one instruction per cycle in any case.
-  f.next = distance > 1 ? time(w.scheduler) + distance : 0;
-  if (distance > 1) schedule(Step::eligible, distance, w.info.warp.value());
+  if (distance > 1) {
+    f.next = time(w.scheduler) + distance;
+    schedule(Step::eligible, distance, w.info.warp.value());
+  } else {
+    // A warp issues one instruction per cycle in any case.
+    f.next = 0;
+    issued_[w.scheduler] = Issued{core_.now, &w};
+  }
   if (bits.write_counter != trace::no_counter || bits.read_counter != trace::no_counter) {
     schedule(Step::raise, trace::counter_raise_delay, d.pool_index);
   }
@@ -129,6 +134,12 @@ Warp& ControlBitsUnit::due(std::uint32_t value) {
 const std::vector<Warp*>& ControlBitsUnit::stalled(unsigned scheduler) {
   ++frozen_[scheduler];
   held_back_.clear();
+  // An instruction without operands leaves the control stage empty, so that issue goes on while allocation waits.
+  if (const Issued& last = issued_[scheduler]; last.warp != nullptr && last.when + 1 == core_.now) {
+    flow(*last.warp).next = time(scheduler) + 1;
+    schedule(Step::eligible, 1, last.warp->info.warp.value());
+    held_back_.push_back(last.warp);
+  }
   Ripe& ripe = ripe_[scheduler];
   if (ripe.since != core_.now) return held_back_;
   // This cycle does not count any more.

@@ -37,8 +37,13 @@ WarpState PipelinedScoreboard::state(const Warp& w, const InstructionTraits& t) 
   for (unsigned i = 0; i < t.write_count; ++i) {
     if (r->registers.contains(t.writes[i])) return WarpState::scoreboard;
   }
-  // Predicates are read at issue by all instructions.
   const bool fixed = !t.info->scheme.empty() || core_.fixed_latency[t.index];
+  if (counts(t, fixed)) {
+    for (unsigned i = 0; i < t.read_count; ++i) {
+      if (r->count[t.reads[i].value()] >= core_.config.scoreboard.war_consumers) return WarpState::scoreboard;
+    }
+  }
+  // Predicates are read at issue by all instructions.
   return !fixed && r->settling.intersects(t.accessed, 0) ? WarpState::scoreboard : WarpState::ready;
 }
 
@@ -47,7 +52,7 @@ void PipelinedScoreboard::issued(Warp& w, DynamicInstruction& d) {
   d.forwarded = d.sources_read = false;
   add_writes(w.pending, t);
   if (t.is_long_latency) add_writes(w.pending_long, t);
-  if (t.read_count == 0 || core_.is_fixed(d)) return;
+  if (!counts(t, core_.is_fixed(d))) return;
   Readers& r = readers(w);
   for (unsigned i = 0; i < t.read_count; ++i) {
     r.registers.add(t.reads[i]);
@@ -57,7 +62,7 @@ void PipelinedScoreboard::issued(Warp& w, DynamicInstruction& d) {
 
 void PipelinedScoreboard::allocated(Warp&, DynamicInstruction& d, Cycle dispatch) {
   const InstructionTraits& t = *d.traits;
-  if (t.write_count == 0 && t.written_predicates == 0) return;
+  if (!forwards_ || (t.write_count == 0 && t.written_predicates == 0)) return;
   // An instruction that issues then is dispatched when the result is there.
   const std::uint64_t ahead = core_.config.sub_core.window + stages_before_window;
   const std::uint64_t there = dispatch.value() + t.latency;
@@ -95,7 +100,7 @@ void PipelinedScoreboard::retired(Warp& w, DynamicInstruction& d) {
     if (t.is_long_latency) remove_writes(w.pending_long, t);
   }
   // One that a reuse point bypassed has read nothing.
-  if (t.read_count != 0 && !core_.is_fixed(d)) sources_read(w, d);
+  if (counts(t, core_.is_fixed(d))) sources_read(w, d);
 }
 
 }  // namespace regatta::sm

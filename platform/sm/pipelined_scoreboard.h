@@ -15,9 +15,15 @@ namespace regatta::sm {
 /// for one of variable latency, to which no bypass leads, a cycle later; without a bypass, and for results of variable
 /// latency, when it is written. A register that an instruction of variable latency has still to read must not be
 /// written (WAR): the readers of each register are counted.
+///
+/// scoreboard.* make it that of section 7.5 of Huerta et al. (MICRO 2025): no register is free before retirement, all
+/// instructions are counted, and only so many at once; a further reader of a register waits.
 class PipelinedScoreboard : public Dependences {
  public:
-  explicit PipelinedScoreboard(Core& core) : core_(core) {}
+  explicit PipelinedScoreboard(Core& core)
+      : core_(core),
+        forwards_(core.config.scoreboard.release == "bypass"),
+        counts_fixed_(core.config.counts_fixed_readers()) {}
   WarpState state(const Warp& warp, const InstructionTraits& next) const override;
   void issued(Warp& warp, DynamicInstruction& d) override;
   void allocated(Warp& warp, DynamicInstruction& d, Cycle dispatch) override;
@@ -39,11 +45,15 @@ class PipelinedScoreboard : public Dependences {
     protocol::RegisterSet settling;         ///< reach instructions of fixed latency, and others from the next cycle on
   };
   Readers& readers(const Warp& w);
+  /// Whether the instruction is counted as a reader of its source registers, from its issue on.
+  bool counts(const InstructionTraits& t, bool fixed) const { return t.read_count != 0 && (!fixed || counts_fixed_); }
   const Readers* find(const Warp& w) const {
     return w.info.warp.value() < readers_.size() ? &readers_[w.info.warp.value()] : nullptr;
   }
 
   Core& core_;
+  bool forwards_;      ///< results of fixed latency, by the bypass
+  bool counts_fixed_;  ///< readers of fixed latency too
   const std::vector<Warp*> none_;
   std::vector<Readers> readers_;  ///< by warp slot
 };

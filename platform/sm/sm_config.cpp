@@ -157,6 +157,19 @@ void SmConfig::declare(support::OptionSet& o, const Policies& policies) {
         "cycles between two memory instructions that leave a sub-core" + in_sub_core, 1, 1000);
   o.add("sub_core.memory_sm_interval", sub_core.memory_sm_interval, "cycles",
         "cycles between two memory instructions that leave the sub-cores of an SM" + in_sub_core, 1, 1000);
+  const std::string in_scoreboard = in_sub_core + " and sm.dependences = scoreboard";
+  o.add("scoreboard.release", scoreboard.release,
+        "when a register with a result of fixed latency on its way is free: as soon as the bypass brings it to an "
+        "instruction that issues, or when the instruction retires" +
+            in_scoreboard,
+        {"bypass", "retirement"});
+  o.add("scoreboard.readers", scoreboard.readers,
+        "instructions that keep their source registers from being written until they have read them: those of variable "
+        "latency, or all" +
+            in_scoreboard,
+        {"variable", "all"});
+  o.add("scoreboard.war_consumers", scoreboard.war_consumers, "warp instructions",
+        "readers of a register that are counted at once; the next one waits" + in_scoreboard, 1, 63);
   o.add("collector.units", collectors, "units", "operand collector units per scheduler, for any instruction", 0, 64);
   const std::string own = " instructions only, per SM (used before those of collector.units)";
   o.add("collector.sp", sp_collectors, "units", "operand collector units for integer and single-precision" + own, 0,

@@ -359,6 +359,7 @@ void SubCorePath::dispatched(DynamicInstruction& d) {
   }
   if (core_.is_fixed(d)) {
     if (d.traits->write_count != 0) results_[d.scheduler].take();
+    if (core_.config.counts_fixed_readers() && d.traits->read_count != 0) issue_->sources_read(d);
     return;
   }
   --c.held[queue_of(d)];

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/passes/control_latencies.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <set>
 
 namespace regatta::passes {
 
@@ -41,6 +43,16 @@ bool is_half(const trace::StaticInstruction& i) {
   return ends("f16") || ends("f16x2");
 }
 
+/// Cycles by which the operands of a 64-bit instruction may take longer than the three in which all others are read:
+/// each of the two banks of a sub-core reads a register per cycle (section 5.3).
+unsigned more_read_cycles(const trace::StaticInstruction& i) {
+  constexpr unsigned window = 3;
+  std::set<unsigned> banks[2];
+  for (unsigned s = 0; s < i.source_count; ++s) banks[i.sources[s] % 2u].insert(i.sources[s]);
+  const auto most = static_cast<unsigned>(std::max(banks[0].size(), banks[1].size()));
+  return most > window ? most - window : 0;
+}
+
 }  // namespace
 
 ControlLatencies::ControlLatencies()
@@ -52,8 +64,11 @@ ControlLatencies::ControlLatencies()
 }
 
 unsigned ControlLatencies::of(const trace::StaticInstruction& i) const {
+  return trace::has_fixed_latency(i) ? row(i) + more_read_cycles(i) : 0;
+}
+
+unsigned ControlLatencies::row(const trace::StaticInstruction& i) const {
   constexpr unsigned one_word = 4;
-  if (!trace::has_fixed_latency(i)) return 0;
   if (i.destination_predicate_count != 0) return predicate;
   if (i.op_class == OpClass::constant_load && i.access_bytes > one_word) return constant_pair;
   const bool is_float = i.op_class == OpClass::fp32_add || i.op_class == OpClass::fp32_max ||

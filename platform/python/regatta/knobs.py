@@ -274,6 +274,9 @@ Knobs = TypedDict("Knobs", {
     "rmu.waveform": str,
     "rmu.waveform_cycles": int,  # cycles
     "scheduler.active_warps": int,  # warps
+    "scoreboard.readers": str,
+    "scoreboard.release": str,
+    "scoreboard.war_consumers": int,  # warp instructions
     "scratchpad_multiplexing.ctas": int,  # CTAs
     "scratchpad_multiplexing.relssp": str,
     "scratchpad_multiplexing.t": str,

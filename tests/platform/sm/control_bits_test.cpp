@@ -107,6 +107,21 @@ TEST_CASE("control bits: an instruction issues a stall count after the one befor
   CHECK(test::counter(r, "sm0.pipeline", "stall_stall_count_cycles") >= 7);
 }
 
+TEST_CASE("control bits: stall counts of one stand still too while allocation waits") {
+  TraceBuilder b;
+  b.op(OpClass::fp32_mad, {31}, {10, 12, 14});
+  b.op(OpClass::fp32_mad, {33}, {16, 18, 20});  // allocated two cycles late: all operands in one bank
+  for (unsigned i = 0; i < 3; ++i) b.op(OpClass::nop, {}, {});
+  b.op(OpClass::fp32_add, {35}, {33, 1});
+  b.exit();
+  b.launch(1, 32);
+  b.run_all();
+  annotate(b, std::vector<ControlBits>(7, stall(1)));
+  const Recording r = test::record(b, "control_stands_still", control_machine());
+  CHECK(r.of(0, 1).dispatched - r.of(0, 0).dispatched == 3);
+  CHECK(r.gap(1, 5) == 4 + 2);
+}
+
 TEST_CASE("control bits: a yield leaves a cycle to other warps") {
   TraceBuilder b;
   for (unsigned i = 0; i < 4; ++i) b.op(OpClass::int_add, {1 + i}, {10});

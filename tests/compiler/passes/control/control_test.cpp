@@ -450,3 +450,19 @@ TEST_CASE("latencies by name") {
   i.op_class = trace::OpClass::sfu;
   CHECK(latencies.of(i) == 0);
 }
+
+TEST_CASE("more than three registers of a bank take longer to read") {
+  passes::ControlLatencies latencies;
+  latencies.set("int64=7", "control-latencies");
+  trace::StaticInstruction i;
+  i.op_class = trace::OpClass::int64;
+  const auto reads = [&](std::initializer_list<unsigned> registers) {
+    i.source_count = 0;
+    for (const unsigned r : registers) i.sources[i.source_count++] = static_cast<std::uint8_t>(r);
+    return latencies.of(i);
+  };
+  CHECK(reads({0, 1, 2, 3, 4, 5}) == 7);
+  CHECK(reads({0, 1, 2, 3, 4, 6}) == 8);
+  CHECK(reads({0, 1, 0, 1, 0, 1, 0, 1}) == 7);  // a register is read once
+  CHECK(reads({1, 3, 5, 7, 9}) == 9);
+}

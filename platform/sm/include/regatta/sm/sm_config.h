@@ -34,6 +34,14 @@ struct SubCoreConfig {
   unsigned memory_sm_interval = 2;  ///< and of the SM
 };
 
+/// Knobs of the scoreboard of the operand path "sub_core" (Huerta et al., MICRO 2025, section 7.5, whose scoreboards
+/// release at retirement and count all readers).
+struct ScoreboardConfig {
+  std::string release = "bypass";    ///< when a register with a write in flight is free: "bypass" or "retirement"
+  std::string readers = "variable";  ///< the instructions that are counted as readers: "variable" latency or "all"
+  unsigned war_consumers = 63;       ///< readers of a register that can be counted at once
+};
+
 struct SmConfig {
   // Limits of resident work.
   unsigned max_ctas = 32;
@@ -68,6 +76,7 @@ struct SmConfig {
   std::string operand_path = "collectors";
   SubCoreConfig sub_core;
   std::string dependences = "scoreboard";
+  ScoreboardConfig scoreboard;
   unsigned collectors = 8;      ///< generic operand collector units per scheduler
   unsigned sp_collectors = 0;   ///< units per SM for one kind of instruction; like pipelines, each scheduler has its
   unsigned sfu_collectors = 0;  ///< own if their number can be divided among the schedulers
@@ -107,8 +116,8 @@ struct SmConfig {
   std::uint64_t watchdog_cycles = 2000000;  ///< cycles of retries without progress before the run ends
 
   static std::array<ClassTiming, trace::op_class_count> default_timing();
-  /// Declares every knob under sm.*, fetch.*, icache.*, constant_cache.*, collector.*, unit.*, latency.*, initiation.*,
-  /// lsu.*, shared.*. `policies` has the names and descriptions of the available policies.
+  /// Declares every knob under sm.*, fetch.*, scoreboard.*, icache.*, constant_cache.*, collector.*, unit.*, latency.*,
+  /// initiation.*, lsu.*, shared.*. `policies` has the names and descriptions of the available policies.
   struct Policies {
     std::vector<std::string> schedulers, residencies;
     std::string schedulers_help, residencies_help;
@@ -123,6 +132,8 @@ struct SmConfig {
   bool has_sub_cores() const { return operand_path == "sub_core"; }
   /// Whether dependences are those of control bits.
   bool obeys_control_bits() const { return dependences == "control_bits"; }
+  /// Whether instructions of fixed latency tell when they have read their sources.
+  bool counts_fixed_readers() const { return !obeys_control_bits() && scoreboard.readers == "all"; }
   ClassTiming of(trace::OpClass c) const { return timing[static_cast<unsigned>(c)]; }
 };
 

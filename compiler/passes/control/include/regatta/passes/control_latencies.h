@@ -22,11 +22,16 @@ struct ControlLatencies {
   unsigned constant_pair = 0;  ///< a constant of 64 bits
   unsigned control_stall = 0;  ///< not a latency: stall count of branches and exits
 
-  /// Of an instruction of fixed latency; 0 for others.
+  /// Of an instruction of fixed latency; 0 for others. An instruction that reads more than three registers of a bank
+  /// takes a cycle more for each.
   unsigned of(const trace::StaticInstruction& instruction) const;
   /// Overrides rows by a list such as "int64=8,predicate=11". Throws trace::InputError, in the words of `option`, for
   /// an unknown name or a number that is not 1 to 14.
   void set(const std::string& list, const std::string& option);
+
+ private:
+  /// By kind alone.
+  unsigned row(const trace::StaticInstruction& instruction) const;
 };
 
 /// The largest latency: the stall count of one instruction must bridge it, and one cycle more for a variable consumer.
