@@ -58,8 +58,9 @@ def measured():
     return {name: (value if isinstance(value, list) else [value, value]) for name, value in document["values"].items()}
 
 
-def simulate(programs, machine, values, work, groups=None, options=()):
-    """The laws on the machine. `programs`: folder of the tools; `values`: of the machine, by which results are known again."""
+def simulate(programs, machine, values, work, groups=None, options=(), annotate=()):
+    """The laws on the machine. `programs`: folder of the tools; `values`: of the machine, by which results are known again;
+    `annotate`: options of regatta-annotate."""
     references = measured()
     benchmarks = [b for b in all_benchmarks() if groups is None or b.group in groups]
     by_name = {b.name: b for b in benchmarks}
@@ -68,8 +69,8 @@ def simulate(programs, machine, values, work, groups=None, options=()):
         folder = work / f"micro-{group}-{digest(program.ptx(), HERE / 'benchmarks.py')}"
         folder.mkdir(parents=True, exist_ok=True)
         launch = program.write(folder)
-        trace = folder / f"{digest(programs / 'regatta-annotate')}.rgt"
-        run([programs / "regatta-annotate", "--launch", launch, "--out"], trace)
+        trace = folder / f"{digest(programs / 'regatta-annotate', *annotate)}.rgt"
+        run([programs / "regatta-annotate", "--launch", launch, *annotate, "--out"], trace)
         numbers = ",".join(str(i) for i, entry in enumerate(program.launched) if not entry.endswith(UNMEASURED))
         more = ["--machine", machine, "--sms", one.sms, "--launches", numbers, "--warm", 0, "--warm-code", "--threads", 1, *one.options, *options]
         result = folder / f"{trace.stem}-{digest(programs / 'regatta-sim', values, *more)}.json"
