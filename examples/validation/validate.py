@@ -71,7 +71,7 @@ def annotate(programs, program, work, target):
     folder = KERNELS / program
     inputs = sorted(p for p in folder.iterdir() if p.suffix in (".toml", ".ptx"))
     trace = work / f"{program}-{digest(programs / 'regatta-annotate', target, *inputs)}.rgt"
-    run([programs / "regatta-annotate", "--launch", folder / "launch.toml", "--target", target, "--out"], trace)
+    run([programs / "regatta-annotate", "--launch", folder / "launch.toml", "--target", target, "--annotations", "none", "--out"], trace)
     return trace
 
 

@@ -156,6 +156,22 @@ class MachineTest(unittest.TestCase):
         self.assertEqual(sorted(failed - set(EXCEPTIONS)), [], "laws that do not hold" + text)
         self.assertEqual(sorted(set(EXCEPTIONS) - failed), [], "exceptions that hold: remove them from EXCEPTIONS" + text)
 
+    def test_sub_cores(self):
+        """Control bits and the scoreboard let the next instruction go in the same cycle: the figures of Huerta et al. (MICRO 2025)."""
+        for machine, l1, shared, l2 in (("rtx_a6000", 32, 24, 243), ("rtx_2080ti", 31, 23, 213)):
+            with self.subTest(machine), tempfile.TemporaryDirectory() as folder:
+                values = runs.knobs(tools.bin, machine)
+                scoreboard, control = ({l.benchmark.name: l for l in micro.simulate(
+                    tools.bin, machine, values, Path(folder), ("chains", "loads"), ("--icache.enabled", "false", "--sm.dependences", dependences), annotate)}
+                    for dependences, annotate in (("scoreboard", ()), ("control_bits", ("--control",))))
+                expected = {"fadd": 4, "ffma": 4, "imad": 4, "lop3": 4, "ex2": 23, "lds": shared, "l1_hit": l1, "l2_hit": l2}
+                for name, cycles in expected.items():
+                    self.assertAlmostEqual(scoreboard[name].simulated, cycles, delta=0.15, msg=name)
+                self.assertAlmostEqual(scoreboard["hfma2"].simulated, 4, delta=0.15)  # a class of its own in the compiler alone
+                self.assertAlmostEqual(control["hfma2"].simulated, 5, delta=0.15)
+                for name in set(control) - {"hfma2"}:
+                    self.assertAlmostEqual(control[name].simulated, scoreboard[name].simulated, delta=0.05 * scoreboard[name].simulated, msg=name)
+
     def test_an_older_gpu(self):
         """GPGPU-Sim's latencies of a GTX 480: a chain adds what is around the unit, and DRAM the commands of a closed row."""
         with tempfile.TemporaryDirectory() as folder:

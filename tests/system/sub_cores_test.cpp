@@ -65,6 +65,8 @@ struct Machines {
       folder.write(preset + ".toml", "[machine]\nbase = \"" + preset + "\"\n");
       folder.write(preset + "_control.toml",
                    "[machine]\nbase = \"" + preset + "\"\n[sm]\ndependences = \"control_bits\"\n");
+      folder.write(preset + "_cached.toml",
+                   "[machine]\nbase = \"" + preset + "_control.toml\"\n[register_file]\ncache = true\n");
     }
   }
   std::string trace(const std::string& kernel, const std::vector<std::string>& options) const {
@@ -110,6 +112,7 @@ void check_sub_cores(const std::string& kernel) {
   for (const std::string preset : presets) {
     CHECK(m.run(trace, preset + ".toml").at("warp_instructions") == control.at("warp_instructions"));
     CHECK(m.run(trace, preset + "_control.toml").at("warp_instructions") == control.at("warp_instructions"));
+    CHECK(m.run(trace, preset + "_cached.toml").at("warp_instructions") == control.at("warp_instructions"));
   }
 }
 

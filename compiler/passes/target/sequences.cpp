@@ -206,6 +206,19 @@ class Expander {
     w_.plain(Opcode::bsync);
   }
 
+  /// The same, where the test is known before the refinement begins, behind the subroutine.
+  template <class Refine, class Call>
+  void refine_unless(const Operand& slow, Refine&& refine, Call&& call) {
+    std::vector<std::uint32_t> fast, done;
+    w_.jump(fast, &slow, true);
+    call();
+    w_.jump(done);
+    w_.land(fast);
+    refine();
+    w_.land(done);
+    w_.plain(Opcode::bsync);
+  }
+
   void quotient(const Instruction& i) {
     const Operand &a = i.sources[0], &b = i.sources[1];
     const Operand slow = w_.compared(Compare::slow_division, Type::f32, a, b);
@@ -281,7 +294,8 @@ class Expander {
     const Operand shifted = w_.value(Opcode::add, Type::s32, {x, Operand::immediate(0x1800000)});
     const Operand exponent = w_.value(Opcode::and_, Type::b32, {shifted, Operand::immediate(0x7f800000)});
     const Operand slow = w_.compared(Compare::le, Type::u32, exponent, Operand::immediate(0x1ffffff));
-    unless(
+    w_.plain(Opcode::bssy);
+    refine_unless(
         slow,
         [&] {
           const Operand y = w_.approximate(Opcode::rcp, x);
@@ -296,10 +310,11 @@ class Expander {
     // Neither zero, negative, infinite nor so small that a residual would be subnormal.
     const Operand shifted = w_.value(Opcode::add, Type::s32, {x, Operand::immediate(0xf3000000u)});
     const Operand slow = w_.compared(Compare::gt, Type::u32, shifted, Operand::immediate(0x727fffff));
-    unless(
+    w_.plain(Opcode::bssy);
+    const Operand y = w_.approximate(Opcode::rsqrt, x);
+    refine_unless(
         slow,
         [&] {
-          const Operand y = w_.approximate(Opcode::rsqrt, x);
           const Operand s = w_.rounded(Opcode::mul, {x, y});
           const Operand half = w_.rounded(Opcode::mul, {y, number(0.5f)});
           const Operand rest = w_.rounded(Opcode::fnma, {s, s, x});

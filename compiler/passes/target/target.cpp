@@ -34,6 +34,7 @@ Target hopper() {
   t.unrolled = 136;
   t.sequences = true;
   t.special_units = true;
+  t.register_banks = 2;
   t.loads_parameters = true;
   t.three_inputs = true;
   t.vectors = true;
@@ -91,8 +92,12 @@ ShapeResult shape_control_flow(ir::Function& f, const Target& target) {
 
 void select_instructions(ir::Function& f, const Target& target) {
   if (target.three_inputs && join_operations(f) > 0) cleanup(f);
-  if (target.vectors) join_loads(f);
-  if (target.sequences && expand_operations(f) > 0) {
+  if (target.vectors) {
+    join_loads(f);
+    split_constant_loads(f);
+  }
+  if (target.sequences) {
+    expand_operations(f);
     share_values(f);
     hoist_invariants(f);
     cleanup(f);

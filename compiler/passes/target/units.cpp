@@ -18,7 +18,10 @@ bool is_half(Type t) { return ir::is_float(t) && ir::size_of(t) < word; }
 bool has_pipeline(const Instruction& i) {
   const Type to = i.type, from = i.source_type;
   if (!ir::is_float(to) && !ir::is_float(from)) return true;
-  if (!ir::is_float(from)) return to == Type::f32 && ir::size_of(from) == word;
+  if (!ir::is_float(from)) {
+    const bool nearest = i.mod.rounding == ir::Rounding::rn || i.mod.rounding == ir::Rounding::none;
+    return to == Type::f32 && ir::size_of(from) == word && nearest;
+  }
   return (is_half(to) && from == Type::f32) || (to == Type::f32 && is_half(from));
 }
 

@@ -148,6 +148,46 @@ TEMPLATE_TEST_CASE_SIG("sub-core law: hits in the L1 and in shared memory", "", 
   for (unsigned i = 4; i < 8; ++i) CHECK(r.gap(i, i + 1) == gpu.shared);
 }
 
+TEMPLATE_TEST_CASE_SIG("sub-core law: wide loads take longer", "", ((unsigned N), N), 0, 1) {
+  const Gpu& gpu = gpus[N];
+  TraceBuilder b;
+  // Four registers are written to two banks, which takes one cycle more than two. Table 2 has 2 and 6 cycles more for
+  // 64 and 128 bits of global memory, and 0 and 2 for shared memory.
+  struct Wide {
+    MemorySpace space;
+    unsigned bytes;
+    std::uint64_t cycles;
+    std::uint32_t load = 0, use = 0;
+  };
+  std::vector<Wide> loads{{MemorySpace::global, 4, gpu.l1},          {MemorySpace::global, 8, gpu.l1 + 1U},
+                          {MemorySpace::global, 16, gpu.l1 + 4U},    {MemorySpace::shared, 4, gpu.shared},
+                          {MemorySpace::shared, 8, gpu.shared + 1U}, {MemorySpace::shared, 16, gpu.shared + 4U}};
+  const auto warm = b.load(MemorySpace::global, 10, 1, 16);
+  b.op(OpClass::int_add, {2}, {10});
+  for (Wide& w : loads) {
+    w.load = b.load(w.space, 10, 2, w.bytes);
+    w.use = b.op(OpClass::int_add, {2}, {10});
+  }
+  const auto end = b.exit();
+  b.launch(1, 32, 4096);
+  b.begin_cta();
+  b.begin_warp();
+  b.execute(warm, 0, test::strided(heap, 16));
+  b.execute(warm + 1);
+  for (const Wide& w : loads) {
+    b.execute(w.load, 0, test::strided(w.space == MemorySpace::global ? heap : 0, w.bytes));
+    b.execute(w.use);
+  }
+  b.execute(end);
+  b.end_warp();
+  b.end_cta();
+  const Recording r = test::record(b, named("wide", gpu), preset(gpu));
+  for (const Wide& w : loads) {
+    CAPTURE(trace::to_string(w.space), w.bytes);
+    CHECK(r.gap(w.load, w.use) == w.cycles);
+  }
+}
+
 TEMPLATE_TEST_CASE_SIG("sub-core law: hits in the L2", "", ((unsigned N), N), 0, 1) {
   const Gpu& gpu = gpus[N];
   Loads loads;
