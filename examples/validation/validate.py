@@ -51,6 +51,7 @@ MECHANISMS = {
     "a TLB": ["--tlb.entries", 0],
     "more than 256 lines on their way to an L1": ["--l1.mshrs", 256],
 }
+CODE_COUNTS = 1_000_000  # bytes of DRAM below which a kernel's code, of up to 73 KB, is a part that counts
 SMALL = 1_000_000  # warp instructions of the launches that are simulated without a mechanism
 
 
@@ -71,20 +72,29 @@ def annotate(programs, program, work, target):
     folder = KERNELS / program
     inputs = sorted(p for p in folder.iterdir() if p.suffix in (".toml", ".ptx"))
     trace = work / f"{program}-{digest(programs / 'regatta-annotate', target, *inputs)}.rgt"
-    run([programs / "regatta-annotate", "--launch", folder / "launch.toml", "--target", target, "--annotations", "none", "--out"], trace)
+    run([programs / "regatta-annotate", "--launch", folder / "launch.toml", "--target", target, "--annotations", "none", "--control", "--out"], trace)
     return trace
 
 
-def simulate(programs, trace, number, machine, values, work, more=()):
-    """`values`: of the machine, by which a result is known again."""
-    options = ["--sms", SMS, "--launches", number, "--warm", 0, "--warm-code", "--threads", 1, *more]
+def result_of(programs, trace, number, machine, values, work, options):
+    options = ["--sms", SMS, "--launches", number, "--warm", 0, "--threads", 1, *options]
     result = work / f"{trace.stem}.{number}.{digest(programs / 'regatta-sim', values, *options)}.json"
     run([programs / "regatta-sim", trace, "--machine", machine, *options, "--stats"], result)
-    document = json.loads(result.read_text())
+    return json.loads(result.read_text())
+
+
+def bytes_of_dram(document):
+    return sum(group["bytes_read"] for name, group in document["stats"].items() if name.startswith("memory.dram_"))
+
+
+def simulate(programs, trace, number, machine, values, work, more=(), cold_code=False):
+    """`values`: of the machine, by which a result is known again. `cold_code`: bytes of DRAM are those of another run, in
+    which code is cold, as it was when these bytes were counted."""
+    arguments = (programs, trace, number, machine, values, work)
+    document = result_of(*arguments, ["--warm-code", *more])
     sm = [group for name, group in document["stats"].items() if name.startswith("sm") and name.endswith(".pipeline.lsu")]
-    dram = [group for name, group in document["stats"].items() if name.startswith("memory.dram_")]
     return {"cycles": document["cycles"], "warp_instructions": document["warp_instructions"],
-            "l1_load_sectors": sum(g["load_sectors"] for g in sm), "dram_read_bytes": sum(g["bytes_read"] for g in dram),
+            "l1_load_sectors": sum(g["load_sectors"] for g in sm), "dram_read_bytes": bytes_of_dram(result_of(*arguments, more) if cold_code else document),
             "mismatches": document["checks"].get("mismatches", 0)}
 
 
@@ -253,7 +263,7 @@ def main():
         def submit(n, gpu, change, to):
             target, more = (change["target"], ()) if isinstance(change, dict) else (arguments.target, change)
             return pool.submit(lambda: simulate(programs, traces[n, target].result(), gpu["launch"], arguments.machine, values,
-                                                arguments.work, more)), (n, gpu, to)
+                                                arguments.work, more, to is launches and gpu["dram_read_bytes"] < CODE_COUNTS)), (n, gpu, to)
 
         runs = dict([submit(n, gpu, (), launches) for n, gpu in wanted] +
                     [submit(n, gpu, MECHANISMS[name], to) for name, to in without.items() for n, gpu in wanted

@@ -116,7 +116,7 @@ void FrontEnd::warm_code(const trace::Kernel& kernel, std::uint32_t kernel_index
 }
 
 void FrontEnd::use_code_of(std::uint32_t kernel_index) {
-  code_shift_ = icache_.shift(trace::bytes_per_instruction);
+  code_shift_ = icache_.shift(core_.config.instruction_bytes);
   code_base_ = kernel_index * (apart / icache_.line_bytes());
 }
 

@@ -129,6 +129,8 @@ void SmConfig::declare(support::OptionSet& o, const Policies& policies) {
   constant_cache.declare(o, "constant_cache", "a constant cache");
   o.add("fetch.width", fetch_width, "instructions",
         "instructions per fetch, for which the buffer must have room; one warp fetches per scheduler and cycle", 1, 16);
+  o.add("fetch.instruction_bytes", instruction_bytes, "bytes",
+        "bytes of an instruction in the instruction cache, a power of two; NVIDIA GPUs: 8 up to Pascal, 16 since", 1, 32);
   o.add("fetch.latency", fetch_latency, "cycles", "cycles from fetch to the instruction buffer", 1, 1000);
   o.add("fetch.buffer_entries", buffer_entries, "instructions", "instructions in the buffer of one warp", 1, 64);
   o.add("fetch.branch_latency", branch_latency, "cycles", "cycles from the issue of a branch to the warp's next fetch",
@@ -266,6 +268,9 @@ void SmConfig::validate() const {
       refuse(std::string(kind.knob) + " = 0 and collector.units = 0: " + kind.what +
              " instructions find no collector unit, expected at least one of the two above 0");
     }
+  }
+  if ((instruction_bytes & (instruction_bytes - 1)) != 0) {
+    refuse("fetch.instruction_bytes = " + std::to_string(instruction_bytes) + ": expected a power of two");
   }
   if (buffer_entries < fetch_width) {
     refuse("fetch.buffer_entries = " + std::to_string(buffer_entries) + " holds less than a fetch of fetch.width = " +

@@ -98,7 +98,7 @@ class SubCorePath final : public OperandPath, tlm::tlm_bw_transport_if<> {
   static constexpr std::size_t index_of(protocol::Unit unit) { return static_cast<std::size_t>(unit); }
   static constexpr std::uint64_t all_pipelines = ~std::uint64_t{0};
   /// Of the pipelines of a sub-core that `may` names, a bit each, the one that is free first.
-  static unsigned earliest(const std::vector<Cycle>& pipelines, std::uint64_t may);
+  unsigned earliest(const std::vector<Cycle>& pipelines, std::uint64_t may) const;
   std::uint64_t pipelines_for(const DynamicInstruction& d) const;
   unsigned queue_of(const DynamicInstruction& d) const;
   unsigned places(unsigned queue) const;

@@ -48,11 +48,13 @@ std::uint64_t SubCorePath::pipelines_for(const DynamicInstruction& d) const {
   return d.injected ? all_pipelines : execution_.pipelines_for(*d.traits);
 }
 
-unsigned SubCorePath::earliest(const std::vector<Cycle>& pipelines, std::uint64_t may) {
+unsigned SubCorePath::earliest(const std::vector<Cycle>& pipelines, std::uint64_t may) const {
   const auto count = static_cast<unsigned>(pipelines.size());
   unsigned best = count;
   for (unsigned n = 0; n < count; ++n) {
-    if (((may >> n) & 1) != 0 && (best == count || pipelines[n] < pipelines[best])) best = n;
+    // Of several that are free the last: logic has the first alone, and sums and moves leave it to that.
+    const auto free = [&](unsigned p) { return std::max(pipelines[p], core_.now); };
+    if (((may >> n) & 1) != 0 && (best == count || free(n) <= free(best))) best = n;
   }
   return best;
 }

@@ -18,7 +18,7 @@ from benchmarks import UNMEASURED, Benchmark, all_benchmarks, programs as make_p
 from runs import digest, knobs, run  # noqa: E402
 
 ROOT = HERE.parents[2]
-MACHINE_CODE = ("--target", "sm_90", "--annotations", "none")  # what was measured
+MACHINE_CODE = ("--target", "sm_90", "--annotations", "none", "--control")  # what was measured
 CYCLE = 1  # by which a latency may be off, or one part in LONG of it
 LONG = 100
 SHARE = 0.05  # by which a rate may be off
@@ -73,7 +73,7 @@ def simulate(programs, machine, values, work, groups=None, options=(), annotate=
         trace = folder / f"{digest(programs / 'regatta-annotate', *annotate)}.rgt"
         run([programs / "regatta-annotate", "--launch", launch, *annotate, "--out"], trace)
         numbers = ",".join(str(i) for i, entry in enumerate(program.launched) if not entry.endswith(UNMEASURED))
-        more = ["--machine", machine, "--sms", one.sms, "--launches", numbers, "--warm", 0, "--warm-code", "--threads", 1, *one.options, *options]
+        more = ["--machine", machine, "--sms", one.sms, "--launches", numbers, "--warm", 0, "--icache.enabled", "false", "--threads", 1, *one.options, *options]
         result = folder / f"{trace.stem}-{digest(programs / 'regatta-sim', values, *more)}.json"
         run([programs / "regatta-sim", trace, *more, "--stats"], result)
         document = json.loads(result.read_text())

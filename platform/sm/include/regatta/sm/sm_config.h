@@ -62,6 +62,7 @@ struct SmConfig {
   std::string residency = "occupancy";
   unsigned issue_width = 1;       ///< instructions per scheduler and cycle, of one warp
   unsigned fetch_width = 2;       ///< instructions per fetch; one warp fetches per scheduler and cycle
+  unsigned instruction_bytes = 8;   ///< of code, as the instruction cache sees it
   unsigned fetch_latency = 2;     ///< cycles from fetch to instruction buffer
   unsigned buffer_entries = 4;    ///< instruction buffer of a warp
   unsigned branch_latency = 1;    ///< cycles after issue of a branch before its warp fetches again
