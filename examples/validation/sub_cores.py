@@ -19,8 +19,9 @@ from dataclasses import dataclass, field
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE / "sub_cores")]
 
+import loops  # noqa: E402
 from runs import digest, knobs, percent, run, write  # noqa: E402
 
 KERNELS = ROOT / "traces" / "kernels"
@@ -83,13 +84,12 @@ def control_bits():
     return 6 * 6 + 4 + 1
 
 
-def annotate(programs, program, work):
-    folder = KERNELS / program
-    inputs = sorted(p for p in folder.iterdir() if p.suffix in (".toml", ".ptx"))
-    name = f"{program}-{digest(programs / 'regatta-annotate', TARGET, 'control', *inputs)}"
+def annotate(programs, name, launch, work):
+    inputs = sorted(p for p in launch.parent.iterdir() if p.suffix in (".toml", ".ptx"))
+    name = f"{name}-{digest(programs / 'regatta-annotate', TARGET, 'control', *inputs)}"
     report, trace = work / f"{name}.report.json", work / f"{name}.rgt"
-    run([programs / "regatta-annotate", "--launch", folder / "launch.small.toml", "--target", TARGET, "--annotations", "none",
-         "--control", "--report", report, "--out"], trace)
+    run([programs / "regatta-annotate", "--launch", launch, "--target", TARGET, "--annotations", "none", "--control", "--report", report,
+         "--out"], trace)
     return trace, [entry["control"] for entry in json.loads(report.read_text())["entries"] if entry["accepted"]]
 
 
@@ -121,6 +121,21 @@ def by_warps(variants, warps):
         own = [p for p, n in warps.items() if least <= n < above]
         if own:
             lines.append(f"| {name} | {len(own)} | " + " | ".join(f"{statistics.geometric_mean(v.speeds[p] for p in own):.3f}" for v in variants) + " |")
+    return "\n".join(lines)
+
+
+def of_loops(programs, values, work):
+    """Speeds of the loops, the base 1, and the share of reuse flags, beside two programs of the paper."""
+    paper = {"distinct operands": ("MaxFlops", "1", "1", "1.45", "1.45"), "a tile of 4 x 4": ("cutlass", "1", "0.69", "1.02", "1.02")}
+    lines = ["| loop | reuse flags | " + " | ".join(v.name for v in ports()) + " |", "| --- |" + " ---: |" * (len(ports()) + 1)]
+    for kind, (name, *speeds) in paper.items():
+        folder = work / kind.replace(" ", "_")
+        folder.mkdir(exist_ok=True)
+        trace, reports = annotate(programs, folder.name, loops.write(folder, kind), folder)
+        base = simulate(programs, trace, values, {}, folder)[0]
+        own = [base / simulate(programs, trace, values, v.change, folder)[0] for v in ports()]
+        lines.append(f"| {kind} | {percent(reuse({kind: reports})[0], 1)} | " + " | ".join(f"{speed:.2f}" for speed in own) + " |")
+        lines.append(f"| {name}, in the paper | {'37.9 %' if name == 'cutlass' else ''} | " + " | ".join(speeds) + " |")
     return "\n".join(lines)
 
 
@@ -169,14 +184,14 @@ def variants_speed(variants, name):
     return next(f"{v.speed:.3f}" for v in variants if v.name == name)
 
 
-def page(tables, reports, warps):
+def page(tables, reports, warps, loop_table):
     six, seven, changes = tables
     total, share = reuse(reports)
     values = {
         "verdict6": verdict("Table 6", six), "verdict7": verdict("Table 7", seven), "programs": str(len(six[0].speeds)),
         "table6": table(six, "reads of a bank"), "table7": table(seven, "dependences"),
         "changes": table(changes, "a scoreboard that"), "extremes6": extremes(six, 8), "extremes7": extremes(seven, 6),
-        "areas": areas(), "warps7": by_warps(seven, warps), "reuse": percent(total, 1),
+        "areas": areas(), "loops": loop_table, "warps7": by_warps(seven, warps), "reuse": percent(total, 1),
         "reuse_most": ", ".join(f"{p} {percent(share[p], 1)}" for p in sorted(share, key=lambda p: -share[p])[:5]),
     }
     template = (HERE / "sub_cores" / "page.md").read_text()
@@ -207,7 +222,7 @@ def main():
     reports, warps = {}, {}
 
     def take(program):
-        trace, reports[program] = annotate(programs, program, arguments.work)
+        trace, reports[program] = annotate(programs, program, KERNELS / program / "launch.small.toml", arguments.work)
         base, warps[program] = simulate(programs, trace, values, {}, arguments.work)
         for variant in (v for variants in tables for v in variants):
             variant.speeds[program] = base / simulate(programs, trace, values, variant.change, arguments.work)[0]
@@ -223,9 +238,11 @@ def main():
         print(table(variants, caption), end="\n\n")
         print(extremes(variants, 6), by_warps(variants, warps), sep="\n\n", end="\n\n")
     print(verdict("Table 6", tables[0]), verdict("Table 7", tables[1]), sep="\n")
+    loop_table = of_loops(programs, values, arguments.work)
+    print(loop_table)
     print(f"reuse flags: {percent(reuse(reports)[0], 1)} of the static instructions")
     if arguments.page:
-        write(arguments.page, page(tables, reports, warps))
+        write(arguments.page, page(tables, reports, warps, loop_table))
 
 
 if __name__ == "__main__":
