@@ -207,7 +207,9 @@ void SubCorePath::allocate(SubCore& c) {
   const unsigned window = window_cycles(core_.config, *d.traits);
   const Cycle dispatch = core_.now + window + 1;
   const auto pipeline = std::min_element(c.pipelines.begin(), c.pipelines.end());
-  const bool allocated = *pipeline <= dispatch && (planner_ != nullptr ? plan(d, p) : is_sent(d, p));
+  // One that reads longer, because a bank alone has its operands, is not overtaken, nor caught up with.
+  const bool in_turn = c.window.empty() || place(*c.window[c.window.size() - 1]).end < core_.now + window;
+  const bool allocated = in_turn && *pipeline <= dispatch && (planner_ != nullptr ? plan(d, p) : is_sent(d, p));
   if (!allocated) {
     ++allocate_waits_;
     issue_->stalled(d.scheduler);
