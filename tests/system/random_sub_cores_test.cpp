@@ -3,11 +3,12 @@
 // Random machines with sub-cores and random programs: each runs with a scoreboard and by control bits that the compiler
 // made for the machine's latencies. Every operand is the emulator's, so what is stored is too.
 //
-// REGATTA_SUB_CORES_RUNS says how many pairs, REGATTA_SEED which; REGATTA_SUB_CORES_RUN runs one of them alone.
+// REGATTA_SUB_CORES_RUNS says how many pairs, REGATTA_SEED which; REGATTA_SUB_CORES_RUN runs one of them alone, and
+// leaves its trace in the current folder.
 #include <regatta/test/catch.h>
 
 #include <algorithm>
-#include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -156,8 +157,9 @@ class Pair {
   unsigned lanes_ = 32, window_ = 3;
 };
 
-/// A program of the suite of kernels or a random one; the number of runs that completed, of two.
-unsigned run_pair(test::Dice& dice) {
+/// A program of the suite of kernels or a random one; the number of runs that completed, of two. `kept`: what the trace
+/// is kept as; empty: it is not.
+unsigned run_pair(test::Dice& dice, const std::string& kept) {
   static const std::vector<std::string> kernels{"vector_add", "bfs",       "hotspot", "needleman_wunsch",
                                                 "sgemm",      "reduction", "spmv",    "histogram"};
   const Folder folder;
@@ -169,6 +171,7 @@ unsigned run_pair(test::Dice& dice) {
   }
   Pair pair(dice);
   const std::string trace = pair.annotate(folder, launch);
+  if (!kept.empty()) std::filesystem::copy_file(trace, kept, std::filesystem::copy_options::overwrite_existing);
   CAPTURE(launch, pair.target, pair.counted_on);
   pair.run_by_scoreboard(folder, trace);
   pair.run_by_control_bits(folder, trace);
@@ -184,7 +187,9 @@ void run_pairs(std::uint64_t from, std::uint64_t count) {
     INFO("seed " << seed << ", pair " << run << "; alone: REGATTA_SEED=" << seed << " REGATTA_SUB_CORES_RUN=" << run
                  << " test_random_sub_cores \"random machines and programs on sub-cores*\"");
     test::Dice dice(seed * 1000003 + run);
-    CHECK(run_pair(dice) == 2);
+    const std::string kept =
+        alone == UINT64_MAX ? "" : "sub_cores_" + std::to_string(seed) + "_" + std::to_string(run) + ".rgt";
+    CHECK(run_pair(dice, kept) == 2);
   }
 }
 
