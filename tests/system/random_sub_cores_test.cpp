@@ -15,9 +15,11 @@
 #include <vector>
 
 #include "dice.h"
+#include "kernel_references.h"
 #include "kernels.h"
 #include "random_machine.h"
 #include "random_program.h"
+#include "statistics.h"
 
 using namespace regatta;
 using test::Folder;
@@ -193,8 +195,33 @@ void run_pairs(std::uint64_t from, std::uint64_t count) {
   }
 }
 
+/// On the machine of the example, as code of a target.
+void check_kernel(const std::string& kernel, const std::string& target) {
+  CAPTURE(kernel, target);
+  const Folder folder;
+  tool::AnnotateOptions o;
+  o.launch = test::launch_path(kernel, test::Size::small);
+  o.out = folder.file("k.rgt");
+  o.target = target;
+  o.annotations.emplace();
+  o.pass_options["control"] = "on";
+  tool::annotate(o);
+  const std::vector<std::string> machine{"--machine", REGATTA_SOURCE_DIR "/examples/validation/h100_sub_cores.toml"};
+  test::statistics_of(folder, o.out, machine);
+  std::vector<std::string> by_control_bits = machine;
+  by_control_bits.insert(by_control_bits.end(),
+                         {"--sm.dependences", "control_bits", "--scheduler", "cggty", "--register_file.cache", "true"});
+  test::statistics_of(folder, o.out, by_control_bits);
+}
+
 }  // namespace
 }  // namespace random_sub_cores
+
+TEST_CASE("all kernels on h100 with sub-cores, by scoreboard and by control bits", REGATTA_MORE) {
+  for (const std::string& kernel : test::kernel_names()) {
+    for (const char* target : {"generic", "sm_90"}) random_sub_cores::check_kernel(kernel, target);
+  }
+}
 
 TEST_CASE("random machines and programs on sub-cores") { random_sub_cores::run_pairs(0, 20); }
 TEST_CASE("random machines and programs on sub-cores, 100 from 20", REGATTA_MORE) {
