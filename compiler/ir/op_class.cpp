@@ -32,6 +32,7 @@ bool writes_carry(const Instruction& i) {
 }
 
 trace::OpClass op_class(const Instruction& i) {
+  if (i.target_class != OpClass::nop) return i.target_class;
   switch (i.op) {
     case Opcode::nop:
       return OpClass::nop;

@@ -27,7 +27,9 @@ void renumber(CompiledKernel& k, const CompileOptions& options) {
     for (passes::RegisterGroup& group : pass->register_groups(k.trace_kernel, *k.analyses))
       groups.push_back(std::move(group));
   }
-  passes::renumber_registers(*k.function, groups);
+  passes::RenumberOptions banks;
+  if (const unsigned own = options.allocation.target->register_banks; own != 0) banks.file_banks = own;
+  passes::renumber_registers(*k.function, groups, banks);
   k.analyses->invalidate();
   k.trace_kernel = to_kernel(k, options);
 }
@@ -47,6 +49,7 @@ CompiledKernel allocate(ir::Function function, const CompileOptions& options) {
   k.budget = passes::register_budget(*k.function, options.allocation.max_registers);
   passes::AllocationOptions allowed = options.allocation;
   allowed.max_registers = k.budget.registers;
+  if (allowed.target->register_banks != 0) allowed.banks = allowed.target->register_banks;
   const passes::AllocationResult allocation = passes::allocate_registers(*k.function, allowed);
   ir::remove_empty_blocks(*k.function);  // whose copies became identities
   ir::build_edges(*k.function);

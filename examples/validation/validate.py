@@ -22,6 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "platform" / "python"), str(HERE / "micro"), str(HERE)]
 
+import fermi  # noqa: E402
 import micro  # noqa: E402
 from regatta.means import rank_correlation  # noqa: E402
 from runs import digest, knobs, percent, run, write  # noqa: E402
@@ -40,7 +41,7 @@ MECHANISMS = {
     "a barrier unit that takes one warp after another": ["--sm.barrier_interval", 0],
     "a constant unit for loads by register": ["--initiation.constant_word", 0],
     "predicates that reach their readers late": ["--latency.predicate", 0],
-    "pipelines of 16 lanes, and others for logic": ["--unit.alu", 0, "--unit.sp", 4] + [
+    "pipelines of 16 lanes, and others for logic": ["--unit.alu", 0, "--unit.alu_kinds", "logic", "--unit.sp", 4] + [
         word for name in ("int_add", "int_max", "int_mul", "int_mad", "convert", "fp32_add", "fp32_max", "fp32_mul", "fp32_mad")
         for word in (f"--initiation.{name}", 1)],
     "byte masks of stores, which leave an SM 32 bytes a cycle": ["--interconnect.mask_flits", 0, "--interconnect.flit_bytes", 64,
@@ -70,7 +71,7 @@ def annotate(programs, program, work, target):
     folder = KERNELS / program
     inputs = sorted(p for p in folder.iterdir() if p.suffix in (".toml", ".ptx"))
     trace = work / f"{program}-{digest(programs / 'regatta-annotate', target, *inputs)}.rgt"
-    run([programs / "regatta-annotate", "--launch", folder / "launch.toml", "--target", target, "--out"], trace)
+    run([programs / "regatta-annotate", "--launch", folder / "launch.toml", "--target", target, "--annotations", "none", "--out"], trace)
     return trace
 
 
@@ -166,8 +167,9 @@ def farthest(launches, count):
     return "\n".join(lines)
 
 
-def page(launches, machine, without, laws):
-    """`without`: the errors of the machine without each mechanism, by name. `laws`: of the micro-benchmarks, simulated."""
+def page(launches, machine, without, laws, older):
+    """`without`: the errors of the machine without each mechanism, by name. `laws`: of the micro-benchmarks, simulated. `older`:
+    rows of fermi.py."""
     near = [l for l in launches if same_program(l)]
     others = [l for l in launches if not same_program(l)]
     e = Errors.of(launches)
@@ -181,6 +183,7 @@ def page(launches, machine, without, laws):
         "farthest": farthest(launches, 20),
         "sectors": f"{percent(within(launches, 'l1_load_sectors', 0.05), 0)}", "dram": f"{percent(within(launches, 'dram_read_bytes', 0.15), 0)}",
         "machine": machine, "micro": micro.tables(laws), "micro_verdict": micro.verdict(laws),
+        "older": fermi.table(older), "older_verdict": fermi.verdict(older),
         "ablation": "\n".join(f"| {name} | {percent(e.mean, 1)} | {percent(e.median, 1)} |" for name, e in without.items()),
     }
     for name, value in values.items():
@@ -283,7 +286,8 @@ def main():
         errors = {"nothing": Errors.of(small)}
         errors.update((name, Errors.of([l for l in of if l.gpu["cycles"] >= SHORTEST])) for name, of in without.items())
         write(arguments.page, page(long, arguments.machine, errors,
-                                   micro.simulate(programs, arguments.machine, values, arguments.work)))
+                                   micro.simulate(programs, arguments.machine, values, arguments.work),
+                                   fermi.compare(programs, arguments.work)))
 
 
 if __name__ == "__main__":

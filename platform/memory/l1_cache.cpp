@@ -64,11 +64,11 @@ tlm::tlm_sync_enum L1Cache::nb_transport_fw(Payload& payload, tlm::tlm_phase& ph
   if (looked_up != LookupPorts::never) {
     switch (admit(payload, *access, now)) {
       case Admission::completed:
-        ports_.take(looked_up, address, sectors);
+        ports_.take(now, looked_up, address, sectors);
         delay += clock_.time(config_.hit_latency + (looked_up - now));
         return tlm::TLM_COMPLETED;
       case Admission::taken:
-        ports_.take(looked_up, address, sectors);
+        ports_.take(now, looked_up, address, sectors);
         payload.acquire();
         phase = tlm::END_REQ;
         if (!ports_.open(now)) delay += clock_.one();
@@ -151,8 +151,16 @@ L1Cache::Admission L1Cache::admit_read(Payload& payload, protocol::MemoryAccess&
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     ++read_hits_;
   } else {
-    const auto missing = static_cast<std::uint8_t>((sectored_ && !registers ? wanted : all_sectors_) & ~valid);
-    const std::uint32_t pending = mshrs_.find(address, missing);
+    auto missing = static_cast<std::uint8_t>((sectored_ && !registers ? wanted : all_sectors_) & ~valid);
+    std::uint32_t pending = mshrs_.find(address, missing);
+    if (pending == MshrTable::none && config_.sector_merge && !registers) {
+      const std::uint8_t on_their_way = mshrs_.pending(address, missing);
+      if (on_their_way == missing) {
+        pending = mshrs_.find_any(address, missing);
+      } else {
+        missing &= static_cast<std::uint8_t>(~on_their_way);
+      }
+    }
     if (pending != MshrTable::none) {
       if (!mshrs_.can_merge(pending)) return refuse(ReservationFailure::merge);
       mshrs_.add_waiter(pending, &payload);

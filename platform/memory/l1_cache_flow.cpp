@@ -84,6 +84,14 @@ bool L1Cache::fill(Payload& payload, std::uint64_t now) {
     ++fills_count_;
   }
   while (Payload* waiter = mshrs_.first_waiter(filling_)) {
+    if (config_.sector_merge) {
+      const std::uint32_t other = still_fetched(*waiter);
+      if (other != MshrTable::none) {
+        mshrs_.move_waiter(filling_, other);
+        moved_ = true;
+        continue;
+      }
+    }
     if (!responses_.has_room(now)) return false;
     responses_.push({waiter, now});
     mshrs_.pop_waiter(filling_);
@@ -94,6 +102,17 @@ bool L1Cache::fill(Payload& payload, std::uint64_t now) {
   filling_ = MshrTable::none;
   if (own) payload.release();
   return true;
+}
+
+// The entry that brings sectors of a load which the one that is filled has not brought.
+std::uint32_t L1Cache::still_fetched(Payload& waiter) const {
+  const protocol::MemoryAccess& access = access_of(waiter);
+  if (access.access == AccessClass::register_read) return MshrTable::none;
+  auto rest = static_cast<std::uint8_t>(access.sectors & all_sectors_ & ~mshrs_.entry(filling_).sectors);
+  if (rest == 0) return MshrTable::none;
+  const std::size_t index = tags_.find(waiter.get_address());
+  if (index != CacheArray::none) rest &= static_cast<std::uint8_t>(~tags_.line(index).valid);
+  return rest == 0 ? MshrTable::none : mshrs_.find_any(waiter.get_address(), rest, false);
 }
 
 // If a dirty victim cannot leave, it stays and the line is not installed. The response path must not wait for the
@@ -136,7 +155,7 @@ void L1Cache::retry_held(std::uint64_t now) {
   if (held_counted_) waited_[static_cast<unsigned>(refused_for_)] += now - refused_at_;
   // It has waited for a cycle in which nothing else was sent, so that there is a place in this one or the next.
   const std::uint64_t looked_up = ports_.earliest(now, address, sectors);
-  ports_.take(looked_up, address, sectors);
+  ports_.take(now, looked_up, address, sectors);
   if (a == Admission::completed) late_hits_.push({&payload, looked_up + std::max(config_.hit_latency, 2u) - 1});
   tlm::tlm_phase phase = tlm::END_REQ;
   sc_core::sc_time delay = clock_.one();

@@ -19,6 +19,7 @@ L2Partition::L2Partition(const sc_core::sc_module_name& name, const MemorySystem
       banks_(config.l2.banks),
       access_cycles_(static_cast<std::uint64_t>(config.l2_access_cycles())),
       all_sectors_(line_sectors(config.l2.line_bytes)),
+      sector_merge_(config.l2.sector_merge),
       write_through_(config.l2.store == "write_through"),
       allocates_(config.l2.store_miss == "allocate"),
       capacity_bytes_(config.partition_sets() * config.l2.ways * config.l2.line_bytes),
@@ -146,6 +147,14 @@ bool L2Partition::serve_read(Payload& payload, const protocol::MemoryAccess& acc
     ++read_hits_;
   } else {
     std::uint32_t entry = mshrs_.find(address, missing);
+    if (entry == MshrTable::none && sector_merge_) {
+      const std::uint8_t pending = mshrs_.pending(address, missing);
+      if (pending == missing) {
+        entry = mshrs_.find_any(address, missing);
+      } else {
+        missing &= static_cast<std::uint8_t>(~pending);
+      }
+    }
     if (entry != MshrTable::none) {
       if (!mshrs_.can_merge(entry)) return false;
       ++merges_;

@@ -43,6 +43,13 @@ bool L2Partition::fill(Payload& payload, std::uint64_t now) {
   }
   // The payload may itself be the first waiter; once answered, it belongs to its owner again.
   while (Payload* waiter = mshrs_.first_waiter(filling_)) {
+    if (sector_merge_) {
+      const std::uint32_t other = still_fetched(*waiter);
+      if (other != MshrTable::none) {
+        mshrs_.move_waiter(filling_, other);
+        continue;
+      }
+    }
     if (!done_.has_room(now)) return false;
     mshrs_.pop_waiter(filling_);
     answer(*waiter, now);
@@ -52,6 +59,17 @@ bool L2Partition::fill(Payload& payload, std::uint64_t now) {
   filling_ = MshrTable::none;
   if (own) payload.release();
   return true;
+}
+
+// The entry that brings sectors of a request which the one that is filled has not brought.
+std::uint32_t L2Partition::still_fetched(Payload& waiter) const {
+  const std::uint64_t address = waiter.get_address();
+  std::uint8_t rest = access_of(waiter).sectors & all_sectors_;
+  rest &= static_cast<std::uint8_t>(~mshrs_.entry(filling_).sectors);
+  if (rest == 0) return MshrTable::none;
+  const std::size_t index = tags_.find(address);
+  if (index != CacheArray::none) rest &= static_cast<std::uint8_t>(~tags_.line(index).valid);
+  return rest == 0 ? MshrTable::none : mshrs_.find_any(address, rest, false);
 }
 
 void L2Partition::admit_held(std::uint64_t now) {

@@ -2,6 +2,7 @@
 #include <regatta/memory/l1_cache.h>
 #include <regatta/memory/memory_config.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace regatta::memory {
@@ -63,6 +64,9 @@ void L1Config::declare(support::OptionSet& o) {
   o.add("l1.ways", ways, "ways", "associativity of the L1", 1, 1u << 16);
   o.add("l1.mshrs", mshrs, "entries", "lines that the L1 can fetch at a time", 1, 1u << 16);
   o.add("l1.merge_limit", merge_limit, "requests", "requests that may wait for one fetch of the L1", 1, 1024);
+  o.add("l1.sector_merge", sector_merge,
+        "in the L1, a read of which some sectors are on their way fetches only the others and waits for all; false: it fetches "
+        "all that it misses, unless one fetch brings them all");
   o.add("l1.hit_latency", hit_latency, "cycles", "cycles from request to answer on a hit", 1, 100000);
   o.add("l1.tags", tags, "lines", "lines of accesses that the L1 looks up per cycle", 1, 32);
   o.add("l1.sectors", sectors, "sectors",
@@ -144,8 +148,9 @@ void MemorySystemConfig::declare(support::OptionSet& o) {
         "width of an SM's port for answers: flits per cycle", 1, 64);
   o.add("interconnect.partition_flits", interconnect.partition_flits, "flits",
         "width of a partition's port: flits per cycle and direction", 1, 1024);
-  o.add("interconnect.header_flits", interconnect.header_flits, "flits", "header flits of a packet, before its data", 1,
-        64);
+  o.add("interconnect.header_flits", interconnect.header_flits, "flits",
+        "header flits of a packet, before its data; 0: headers have wires of their own, and a packet has a flit at least",
+        0, 64);
   o.add("interconnect.header_bytes", interconnect.header_bytes, "bytes",
         "header of a packet, in one flit with the first of its data; 0: interconnect.header_flits flits without data",
         0, 1024);
@@ -169,6 +174,9 @@ void MemorySystemConfig::declare(support::OptionSet& o) {
   o.add("l2.banks", l2.banks, "banks", "banks per partition; each moves one sector per cycle", 1, 1024);
   o.add("l2.mshrs", l2.mshrs, "entries", "fetches that a partition can have in flight", 1, 1u << 16);
   o.add("l2.merge_limit", l2.merge_limit, "requests", "requests that may wait for one fetch of the L2", 1, 1024);
+  o.add("l2.sector_merge", l2.sector_merge,
+        "in the L2, a read of which some sectors are on their way fetches only the others and waits for all; false: it fetches "
+        "all that it misses, unless one fetch brings them all");
   o.add("l2.queue", l2.queue, "entries", "requests that a partition holds before it exerts back-pressure", 1, 1u << 16);
   o.add("l2.response_queue", l2.response_queue, "entries", "answers of a partition that may wait behind its pipeline",
         1, 1u << 16);
@@ -190,7 +198,6 @@ void MemorySystemConfig::check() const {
   check_positive("interconnect.flit_bytes", interconnect.flit_bytes);
   check_positive("interconnect.response_flits", interconnect.response_flits);
   check_positive("interconnect.partition_flits", interconnect.partition_flits);
-  check_positive("interconnect.header_flits", interconnect.header_flits);
   if (interconnect.header_bytes != 0 && interconnect.header_flits != 1) {
     throw ConfigError("interconnect.header_bytes is " + std::to_string(interconnect.header_bytes) +
                       " and interconnect.header_flits " + std::to_string(interconnect.header_flits) +
@@ -262,7 +269,7 @@ unsigned MemorySystemConfig::packet_flits(unsigned sectors) const {
   const auto flits = [this](unsigned bytes) { return (bytes + interconnect.flit_bytes - 1) / interconnect.flit_bytes; };
   const unsigned data = sectors * protocol::sector_bytes;
   return interconnect.header_bytes != 0 ? flits(interconnect.header_bytes + data)
-                                        : interconnect.header_flits + flits(data);
+                                        : std::max(1u, interconnect.header_flits + flits(data));
 }
 
 unsigned MemorySystemConfig::store_flits(unsigned sectors, bool partial) const {

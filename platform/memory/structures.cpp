@@ -64,6 +64,23 @@ std::uint32_t MshrTable::find(std::uint64_t address, const Payload* fetch) const
   return none;
 }
 
+std::uint32_t MshrTable::find_any(std::uint64_t address, std::uint8_t sectors, bool only_open) const {
+  for (std::uint32_t i = buckets_[bucket(address)]; i != none; i = entries_[i].chain) {
+    const Entry& e = entries_[i];
+    if (e.address == address && (e.install || !only_open) && (sectors & e.sectors) != 0) return i;
+  }
+  return none;
+}
+
+std::uint8_t MshrTable::pending(std::uint64_t address, std::uint8_t sectors) const {
+  std::uint8_t on_their_way = 0;
+  for (std::uint32_t i = buckets_[bucket(address)]; i != none; i = entries_[i].chain) {
+    const Entry& e = entries_[i];
+    if (e.address == address && e.install) on_their_way |= e.sectors;
+  }
+  return sectors & on_their_way;
+}
+
 std::uint32_t MshrTable::allocate(std::uint64_t address, std::uint8_t sectors, Payload* fetch) {
   const std::uint32_t index = free_.back();
   free_.pop_back();

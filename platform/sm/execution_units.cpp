@@ -10,7 +10,8 @@ namespace regatta::sm {
 
 using protocol::Unit;
 
-ExecutionUnits::ExecutionUnits(const sc_core::sc_module_name& name, Core& core) : sc_module(name), core_(core) {
+ExecutionUnits::ExecutionUnits(const sc_core::sc_module_name& name, Core& core)
+    : sc_module(name), core_(core), reserved_(core.config.has_sub_cores()) {
   auto lay_out = [&](Unit unit, unsigned count) {
     const unsigned schedulers = core.config.schedulers;
     const unsigned partitions = count % schedulers == 0 ? schedulers : 1;
@@ -34,11 +35,33 @@ void ExecutionUnits::connect(Operands& operands, LoadStoreUnit& lsu, Writeback& 
 
 namespace {
 
+/// Integers and floating point apart, as in the simulator of Huerta et al. (MICRO 2025), where IMAD is an instruction
+/// of the floating-point pipeline. `shared`: an Ampere's integer pipeline takes single precision as well.
+std::uint64_t pipelines_by_type(trace::OpClass c, unsigned alu, unsigned sp, bool shared) {
+  using trace::OpClass;
+  const std::uint64_t integer = (std::uint64_t{1} << alu) - 1;
+  const std::uint64_t fp32 = ((std::uint64_t{1} << sp) - 1) << alu;
+  switch (c) {
+    case OpClass::fp32_add:
+    case OpClass::fp32_max:
+    case OpClass::fp32_mul:
+    case OpClass::fp32_mad:
+      return shared ? fp32 | integer : fp32;
+    case OpClass::int_mul:
+    case OpClass::int_mad:
+      return fp32;
+    default:
+      return integer;
+  }
+}
+
 /// Which pipelines of a scheduler take an instruction, where those for logic, `alu` of them, come before the `sp`
 /// others. An H100 adds and moves as fast as both together; of the floating-point halves, the last multiplies integers.
-std::uint64_t pipelines_of(const trace::StaticInstruction& i, unsigned alu, unsigned sp) {
+std::uint64_t pipelines_of(const trace::StaticInstruction& i, const SmConfig& config) {
   using trace::OpClass;
+  const unsigned alu = config.alu_units / config.schedulers, sp = config.sp_units / config.schedulers;
   const auto bits = [](unsigned first, unsigned count) { return ((std::uint64_t{1} << count) - 1) << first; };
+  if (config.alu_kinds != "logic") return pipelines_by_type(i.op_class, alu, sp, config.alu_kinds == "integer_fp32");
   const bool is_sum = i.opcode.rfind("add", 0) == 0 || i.opcode.rfind("sub", 0) == 0 || i.opcode.rfind("mov", 0) == 0;
   switch (i.op_class) {
     case OpClass::fp32_add:
@@ -61,12 +84,8 @@ std::uint64_t pipelines_of(const trace::StaticInstruction& i, unsigned alu, unsi
 void ExecutionUnits::kernel_started() {
   profile_.assign(core_.traits.size(), Count{});
   if (core_.config.alu_units == 0) return;
-  const unsigned schedulers = core_.config.schedulers;
   pipelines_.clear();
-  for (const InstructionTraits& t : core_.traits) {
-    pipelines_.push_back(
-        pipelines_of(*t.info, core_.config.alu_units / schedulers, core_.config.sp_units / schedulers));
-  }
+  for (const InstructionTraits& t : core_.traits) pipelines_.push_back(pipelines_of(*t.info, core_.config));
 }
 
 ExecutionUnits::Use ExecutionUnits::use_of(trace::OpClass c) {
@@ -188,6 +207,18 @@ void ExecutionUnits::cycle_split(Kind& kind) {
   }
 }
 
+void ExecutionUnits::cycle_reserved(Kind& kind) {
+  for (Partition& p : kind.partitions) {
+    while (!p.waiting.empty()) {
+      DynamicInstruction& d = *p.waiting.front();
+      if (core_.now < p.free_at[d.pipeline]) break;
+      p.waiting.pop();
+      start(d, p.free_at[d.pipeline], kind);
+    }
+    if (!p.waiting.empty()) core_.progress = true;
+  }
+}
+
 void ExecutionUnits::cycle_memory() {
   Kind& kind = kinds_[static_cast<unsigned>(Unit::lsu)];
   support::Ring<DynamicInstruction*>& waiting = kind.partitions[0].waiting;
@@ -242,7 +273,7 @@ void ExecutionUnits::cycle() {
   for (unsigned u = static_cast<unsigned>(Unit::sp); u <= static_cast<unsigned>(Unit::dp); ++u) {
     if (kinds_[u].waiting == 0) continue;
     if (__builtin_expect(static_cast<int>(!pipelines_.empty()), 0) != 0 && u == static_cast<unsigned>(Unit::sp)) {
-      cycle_split(kinds_[u]);
+      reserved_ ? cycle_reserved(kinds_[u]) : cycle_split(kinds_[u]);
     } else {
       cycle(kinds_[u]);
     }

@@ -41,6 +41,12 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
   std::optional<Hold> holds(const DynamicInstruction& d) const;
   /// Instructions of the stream wait for a pipeline that is busy until a cycle that is known.
   bool is_due() const;
+  /// With unit.alu, instructions go to some of the sp pipelines of their scheduler only.
+  bool has_kinds() const { return !pipelines_.empty(); }
+  /// The sp pipelines of its scheduler that may take an instruction of the program, a bit each.
+  std::uint64_t pipelines_for(const InstructionTraits& t) const {
+    return pipelines_.empty() ? ~std::uint64_t{0} : pipelines_[t.index];
+  }
   /// Dispatches waiting instructions to pipelines that can take one.
   void cycle();
   void register_stats(support::StatGroup& group) override;
@@ -62,6 +68,8 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
   void cycle(Kind& kind);
   /// The same for sp pipelines of several kinds (unit.alu).
   void cycle_split(Kind& kind);
+  /// The same, where the operand path has reserved a pipeline for each instruction.
+  void cycle_reserved(Kind& kind);
   void start(DynamicInstruction& d, Cycle& free_at, Kind& kind);
   void cycle_memory();
   /// The constant unit, with initiation.constant_word: one load by register after another, a word at a time.
@@ -79,6 +87,7 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
   /// With unit.alu, which pipelines of its partition each static instruction may go to: a bit each, those for logic
   /// first. Empty: to any.
   std::vector<std::uint64_t> pipelines_;
+  const bool reserved_;  ///< the operand path says which pipeline an instruction takes (DynamicInstruction::pipeline)
   Partition constants_;  ///< without one, no pipeline
   std::uint64_t constant_words_ = 0;
   std::vector<Count> profile_;  ///< per static instruction, since settle()

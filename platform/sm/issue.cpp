@@ -305,7 +305,20 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
       structural = (*operands_)->reason(scheduler, static_cast<Unit>(u));
     }
   }
+  if (__builtin_expect((closed & OperandPath::some_pipelines) != 0, 0)) {
+    turn_away_from_pipelines(s, candidates, structural);
+  }
   return structural;
+}
+
+void IssueStage::turn_away_from_pipelines(const Scheduler& s, WarpMask& candidates, Stall& structural) const {
+  const auto scheduler = static_cast<unsigned>(&s - schedulers_.data());
+  for (WarpMask m = candidates & s.bound_for[static_cast<unsigned>(Unit::sp)]; m != 0; m &= m - 1) {
+    const Warp& w = core_.warps[s.slots[static_cast<unsigned>(__builtin_ctzll(m))].value()];
+    if ((*operands_)->finds_pipeline(scheduler, *w.front()->traits)) continue;
+    candidates &= ~(m & -m);
+    if (structural == Stall::none) structural = Stall::structural_sp;
+  }
 }
 
 Stall IssueStage::cycle(Scheduler& s) {

@@ -136,6 +136,10 @@ class IssueStage : public sc_core::sc_module {
     return __builtin_expect(static_cast<int>(takes_inserted_), 0) != 0 ? keeps_next(warp) : warp.closed_by != 0;
   }
   bool keeps_next(const Warp& warp) const;
+  /// Of the candidates for sp pipelines, takes out those whose kind of pipeline is taken; `structural`: why, unless
+  /// known.
+  [[gnu::noinline]] void turn_away_from_pipelines(const Scheduler& s, WarpMask& candidates,
+                                                  protocol::Stall& structural) const;
   /// The warp has another next instruction, which gates may not keep.
   [[gnu::noinline]] void next_changed(Warp& warp);
   /// The warp, which no gate keeps closed, began or ended a long wait: whether a policy with an active set is told.

@@ -37,8 +37,11 @@ class OperandPath : public sc_core::sc_module, public support::StatProvider {
   virtual bool forwards() const { return false; }
 
   // What issue asks, in every cycle in which a scheduler has a candidate.
-  /// The kinds of instructions that find no place, a bit per protocol::Unit.
+  /// The kinds of instructions that find no place, a bit per protocol::Unit; one more, `some_pipelines`, if
+  /// instructions of sp pipelines that are not closed have to be asked about with finds_pipeline().
   virtual unsigned closed(unsigned scheduler) const = 0;
+  static constexpr unsigned some_pipelines = 1u << protocol::unit_count;
+  virtual bool finds_pipeline(unsigned /*scheduler*/, const InstructionTraits& /*next*/) const { return true; }
   /// Whether an instruction of this kind finds a place.
   virtual bool available(unsigned scheduler, protocol::Unit kind) const = 0;
   /// Why an instruction of this kind finds none.

@@ -190,6 +190,11 @@ void SmConfig::declare(support::OptionSet& o, const Policies& policies) {
         "pipelines then take floating point and multiplications (of integers one for each scheduler), additions and "
         "moves go to either. 0: the sp pipelines take all",
         0, 64);
+  o.add("unit.alu_kinds", alu_kinds,
+        "what the pipelines of unit.alu take: logic (as unit.alu says); integer: all integer instructions and moves, "
+        "except multiplications, which go to the sp pipelines; integer_fp32: the same, and single precision goes to "
+        "either",
+        {"logic", "integer", "integer_fp32"});
   o.add("unit.sfu", sfu_units, "pipelines", "special-function pipelines", 1, 64);
   o.add("unit.dp", dp_units, "pipelines", "double-precision pipelines", 1, 64);
   const std::string passes = " pipeline; a wider warp takes several passes";
@@ -237,9 +242,8 @@ void SmConfig::validate() const {
   if (lanes != 32 && lanes != 64) {
     refuse("sm.lanes = " + std::to_string(lanes) + ": expected 32, or 64 for wavefronts");
   }
-  if (alu_units != 0 && has_sub_cores()) {
-    refuse("unit.alu = " + std::to_string(alu_units) +
-           " with sm.operand_path = sub_core, whose pipelines take all kinds: " + "expected unit.alu = 0");
+  if (alu_units == 0 && alu_kinds != "logic") {
+    refuse("unit.alu_kinds = " + alu_kinds + " with unit.alu = 0: expected unit.alu above 0, found no such pipeline");
   }
   if (constexpr unsigned most = 63; alu_units != 0 && (alu_units + sp_units) / schedulers > most) {
     refuse("unit.alu = " + std::to_string(alu_units) + " and unit.sp = " + std::to_string(sp_units) +

@@ -10,11 +10,9 @@
 
 namespace regatta::sm {
 
-using protocol::Stall;
 using protocol::Unit;
 
 namespace {
-constexpr std::size_t index_of(Unit unit) { return static_cast<std::size_t>(unit); }
 /// Cycles from the end of control to the first read of an instruction of variable latency, which so reads in the last
 /// cycle of the window that one of fixed latency would have (section 5.3: a fixed result reaches a load one cycle later
 /// than the bypass).
@@ -33,7 +31,7 @@ SubCorePath::SubCorePath(const sc_core::sc_module_name& name, Core& core, Execut
       reads_of_(core, "operand_storage", "read") {
   read_socket.bind(*this);
   for (SubCore& c : sub_cores_) {
-    c.latches.resize(core.config.sp_units / core.config.schedulers);
+    c.latches.resize((core.config.alu_units + core.config.sp_units) / core.config.schedulers);
     c.pipelines.resize(c.latches.size());
   }
 }
@@ -54,40 +52,6 @@ void SubCorePath::kernel_started() {
   }
 }
 
-unsigned SubCorePath::queue_of(const DynamicInstruction& d) const {
-  const bool constant = core_.config.constant_word != 0 && d.traits->info->op_class == trace::OpClass::constant_load &&
-                        d.traits->read_count != 0;
-  return constant ? constant_queue : static_cast<unsigned>(d.traits->unit);
-}
-
-unsigned SubCorePath::places(unsigned queue) const {
-  return queue == index_of(Unit::lsu) ? core_.config.sub_core.memory_queue + 1 : core_.config.sub_core.unit_queue;
-}
-
-unsigned SubCorePath::closed(unsigned scheduler) const {
-  const SubCore& c = sub_cores_[scheduler];
-  constexpr unsigned all = (1u << protocol::unit_count) - 1;
-  if (c.control != nullptr) return all;
-  unsigned kinds = 0;
-  for (const Unit unit : {Unit::sfu, Unit::dp, Unit::lsu}) {
-    if (c.held[index_of(unit)] >= places(static_cast<unsigned>(unit))) kinds |= 1u << index_of(unit);
-  }
-  const bool latched =
-      std::none_of(c.latches.begin(), c.latches.end(), [this](Cycle free) { return free <= core_.now; });
-  if (latched || results_[scheduler].full()) kinds |= 1u << index_of(Unit::sp);
-  return kinds;
-}
-
-Stall SubCorePath::reason(unsigned scheduler, Unit kind) const {
-  const SubCore& c = sub_cores_[scheduler];
-  if (c.control != nullptr) {
-    if (core_.is_fixed(*c.control) || c.allocate != nullptr) return Stall::allocate;
-    return protocol::structural_stall(c.control->traits->unit);
-  }
-  if (kind == Unit::sp && results_[scheduler].full()) return Stall::result_queue;
-  return protocol::structural_stall(kind);
-}
-
 void SubCorePath::enter(DynamicInstruction& d) {
   if (places_.size() <= d.pool_index) places_.resize(std::size_t{d.pool_index} + 64);
   SubCore& c = sub_cores_[d.scheduler];
@@ -103,9 +67,11 @@ void SubCorePath::enter(DynamicInstruction& d) {
   duplicates_ += d.info->source_count - d.traits->read_count;
   const bool fixed = core_.is_fixed(d);
   if (d.traits->unit == Unit::sp && (fixed || queue_of(d) != constant_queue)) {
-    const auto latch = std::min_element(c.latches.begin(), c.latches.end());
-    *latch = std::max(*latch, core_.now) + d.traits->initiation;
-    core_.at(std::max(*latch, core_.now + 1), Work::Kind::tick, 0);  // issue may be waiting for it
+    const unsigned n = earliest(c.latches, pipelines_for(d));
+    Cycle& latch = c.latches[n];
+    latch = std::max(latch, core_.now) + d.traits->initiation;
+    d.pipeline = static_cast<std::uint8_t>(n);
+    core_.at(std::max(latch, core_.now + 1), Work::Kind::tick, 0);  // issue may be waiting for it
   }
   if (!fixed) ++c.held[queue_of(d)];
   core_.progress = true;
@@ -206,17 +172,18 @@ void SubCorePath::allocate(SubCore& c) {
   Place& p = place(d);
   const unsigned window = window_cycles(core_.config, *d.traits);
   const Cycle dispatch = core_.now + window + 1;
-  const auto pipeline = std::min_element(c.pipelines.begin(), c.pipelines.end());
+  // Pipelines of one kind are all the same; of several, the one whose latch it took.
+  Cycle& pipeline = c.pipelines[execution_.has_kinds() ? d.pipeline : earliest(c.pipelines, all_pipelines)];
   // One that reads longer, because a bank alone has its operands, is not overtaken, nor caught up with.
   const bool in_turn = c.window.empty() || place(*c.window[c.window.size() - 1]).end < core_.now + window;
-  const bool allocated = in_turn && *pipeline <= dispatch && (planner_ != nullptr ? plan(d, p) : is_sent(d, p));
+  const bool allocated = in_turn && pipeline <= dispatch && (planner_ != nullptr ? plan(d, p) : is_sent(d, p));
   if (!allocated) {
     ++allocate_waits_;
     issue_->stalled(d.scheduler);
     return;
   }
   c.allocate = nullptr;
-  *pipeline = dispatch + d.traits->initiation;
+  pipeline = dispatch + d.traits->initiation;
   p.end = core_.now + window;
   p.stage = Stage::window;
   c.window.push(&d);
@@ -242,9 +209,10 @@ void SubCorePath::leave_queue(SubCore& c, unsigned queue) {
   if (core_.now < place(d).from || !has_all(d, place(d))) return;
   if (queue == index_of(Unit::sp)) {
     // It shares pipelines with instructions that are allocated ahead of their dispatch.
-    const auto pipeline = std::min_element(c.pipelines.begin(), c.pipelines.end());
-    if (core_.now + 1 < *pipeline) return;
-    *pipeline = core_.now + 1 + d.traits->initiation;
+    const unsigned n = earliest(c.pipelines, pipelines_for(d));
+    if (core_.now + 1 < c.pipelines[n]) return;
+    c.pipelines[n] = core_.now + 1 + d.traits->initiation;
+    d.pipeline = static_cast<std::uint8_t>(n);
   }
   q.pop();
   hand_over(c, d);

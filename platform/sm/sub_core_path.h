@@ -51,6 +51,7 @@ class SubCorePath final : public OperandPath, tlm::tlm_bw_transport_if<> {
   bool available(unsigned scheduler, protocol::Unit kind) const override {
     return ((closed(scheduler) >> static_cast<unsigned>(kind)) & 1) == 0;
   }
+  bool finds_pipeline(unsigned scheduler, const InstructionTraits& next) const override;
   protocol::Stall reason(unsigned scheduler, protocol::Unit kind) const override;
   void enter(DynamicInstruction& d) override;
   void operands_ready(std::uint32_t place) override;
@@ -90,10 +91,15 @@ class SubCorePath final : public OperandPath, tlm::tlm_bw_transport_if<> {
     std::array<Queue, queue_count> queues;     ///< variable latency, by unit, in order
     std::array<unsigned, queue_count> held{};  ///< instructions that have a place in a queue, issued and not dispatched
     std::vector<DynamicInstruction*> handed;   ///< in the execution units, not dispatched
-    std::vector<Cycle> latches;    ///< per pipeline of the sub-core: takes an instruction at issue from here
+    std::vector<Cycle> latches;    ///< per pipeline of the sub-core: takes an instruction at issue from here on
     std::vector<Cycle> pipelines;  ///< and from allocate, or a queue
   };
 
+  static constexpr std::size_t index_of(protocol::Unit unit) { return static_cast<std::size_t>(unit); }
+  static constexpr std::uint64_t all_pipelines = ~std::uint64_t{0};
+  /// Of the pipelines of a sub-core that `may` names, a bit each, the one that is free first.
+  static unsigned earliest(const std::vector<Cycle>& pipelines, std::uint64_t may);
+  std::uint64_t pipelines_for(const DynamicInstruction& d) const;
   unsigned queue_of(const DynamicInstruction& d) const;
   unsigned places(unsigned queue) const;
   Place& place(const DynamicInstruction& d) { return places_[d.pool_index]; }

@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(FOLDER / "micro"), str(FOLDER)]
 
 import benchmarks  # noqa: E402
+import fermi  # noqa: E402
 import micro  # noqa: E402
 import runs  # noqa: E402
 
@@ -63,6 +64,18 @@ class LawTest(unittest.TestCase):
         self.assertIn("| title | 4.00 | 4.50 | +0.5 |", text)
         self.assertIn("| title | 2.00 to 4.00 | 8.00 | **+100 %** |", text)
         self.assertEqual(micro.verdict([law("latency", 4, 4, 4.5), law("rate", 2, 4, 8)]), "1 of 2 laws hold")
+
+
+class FermiTest(unittest.TestCase):
+    def test_tables(self):
+        rows = [fermi.Row("fadd", "addition", 4, 7.02), fermi.Row("dram", "DRAM", 440, 458.9)]
+        self.assertIn("| addition | 4 | 7.02 | +3.0 |", fermi.table(rows))
+        self.assertIn("| DRAM | 440 | 458.9 | +18.9 |", fermi.table(rows))
+        self.assertEqual(fermi.verdict(rows), "1 of 2 take 3 cycles more")
+
+    def test_every_row_has_a_benchmark(self):
+        names = {b.name for b in benchmarks.all_benchmarks() if b.group in ("chains", "loads")}
+        self.assertLessEqual({name for name, _, _ in fermi.ROWS}, names)
 
 
 class BenchmarkTest(unittest.TestCase):
@@ -142,6 +155,32 @@ class MachineTest(unittest.TestCase):
         text = "\n" + micro.tables(laws)
         self.assertEqual(sorted(failed - set(EXCEPTIONS)), [], "laws that do not hold" + text)
         self.assertEqual(sorted(set(EXCEPTIONS) - failed), [], "exceptions that hold: remove them from EXCEPTIONS" + text)
+
+    def test_sub_cores(self):
+        """Control bits and the scoreboard let the next instruction go in the same cycle: the figures of Huerta et al. (MICRO 2025)."""
+        for machine, l1, shared, l2 in (("rtx_a6000", 32, 24, 243), ("rtx_2080ti", 31, 23, 213)):
+            with self.subTest(machine), tempfile.TemporaryDirectory() as folder:
+                values = runs.knobs(tools.bin, machine)
+                scoreboard, control = ({l.benchmark.name: l for l in micro.simulate(
+                    tools.bin, machine, values, Path(folder), ("chains", "loads"), ("--icache.enabled", "false", "--sm.dependences", dependences), annotate)}
+                    for dependences, annotate in (("scoreboard", ()), ("control_bits", ("--control",))))
+                expected = {"fadd": 4, "ffma": 4, "imad": 4, "lop3": 4, "ex2": 23, "lds": shared, "l1_hit": l1, "l2_hit": l2}
+                for name, cycles in expected.items():
+                    self.assertAlmostEqual(scoreboard[name].simulated, cycles, delta=0.15, msg=name)
+                self.assertAlmostEqual(scoreboard["hfma2"].simulated, 4, delta=0.15)  # a class of its own in the compiler alone
+                self.assertAlmostEqual(control["hfma2"].simulated, 5, delta=0.15)
+                for name in set(control) - {"hfma2"}:
+                    self.assertAlmostEqual(control[name].simulated, scoreboard[name].simulated, delta=0.05 * scoreboard[name].simulated, msg=name)
+
+    def test_an_older_gpu(self):
+        """GPGPU-Sim's latencies of a GTX 480: a chain adds what is around the unit, and DRAM the commands of a closed row."""
+        with tempfile.TemporaryDirectory() as folder:
+            rows = fermi.compare(tools.bin, Path(folder))
+        text = "\n" + fermi.table(rows)
+        self.assertEqual([r.benchmark for r in rows if abs(r.around - fermi.AROUND) > 0.5], ["dram"], text)
+        dram = next(r for r in rows if r.benchmark == "dram")
+        self.assertGreater(dram.around, fermi.AROUND, text)
+        self.assertLess(dram.around, 30, text)  # tRP and tRCD are 24 command cycles, 18 of the SM
 
 
 if __name__ == "__main__":

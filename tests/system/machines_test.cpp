@@ -23,7 +23,8 @@ struct Machine {
 };
 
 const std::vector<Machine>& machines() {
-  static const std::vector<Machine> all{{"gtx480", 32}, {"gtx980", 32}, {"k20x", 32}, {"hd7770", 64}, {"h100", 32}};
+  static const std::vector<Machine> all{{"gtx480", 32}, {"gtx980", 32},    {"k20x", 32},      {"hd7770", 64},
+                                        {"h100", 32},   {"rtx_a6000", 32}, {"rtx_2080ti", 32}};
   return all;
 }
 

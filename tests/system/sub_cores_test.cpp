@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Kernels on the operand path of sub-cores: by a scoreboard, by the control bits of the compiler, with the register
-// file cache, and under every scheme of 32 lanes. Every operand is checked.
+// file cache, on the presets that have it, and under every scheme of 32 lanes. Every operand is checked.
 #include <regatta/schemes/schemes.h>
 #include <regatta/test/catch.h>
 
@@ -52,12 +52,22 @@ base = "control.toml"
 cache = true
 )";
 
+// Presets with sub-cores, and what differs with control bits.
+constexpr const char* presets[] = {"rtx_a6000", "rtx_2080ti"};
+
 struct Machines {
   Folder folder;
   Machines() {
     folder.write("scoreboard.toml", scoreboard_machine);
     folder.write("control.toml", control_machine);
     folder.write("cached.toml", cached_machine);
+    for (const std::string preset : presets) {
+      folder.write(preset + ".toml", "[machine]\nbase = \"" + preset + "\"\n");
+      folder.write(preset + "_control.toml",
+                   "[machine]\nbase = \"" + preset + "\"\n[sm]\ndependences = \"control_bits\"\n");
+      folder.write(preset + "_cached.toml",
+                   "[machine]\nbase = \"" + preset + "_control.toml\"\n[register_file]\ncache = true\n");
+    }
   }
   std::string trace(const std::string& kernel, const std::vector<std::string>& options) const {
     std::vector<std::string> command{REGATTA_ANNOTATE, "--launch", test::launch_path(kernel, test::Size::small),
@@ -99,6 +109,11 @@ void check_sub_cores(const std::string& kernel) {
   // What the cache has, nobody reads.
   CHECK(of(cached, "sm0.pipeline.sub_cores", "cached_reads") + of(cached, "sm0.pipeline.sub_cores", "reads") ==
         of(control, "sm0.pipeline.sub_cores", "reads"));
+  for (const std::string preset : presets) {
+    CHECK(m.run(trace, preset + ".toml").at("warp_instructions") == control.at("warp_instructions"));
+    CHECK(m.run(trace, preset + "_control.toml").at("warp_instructions") == control.at("warp_instructions"));
+    CHECK(m.run(trace, preset + "_cached.toml").at("warp_instructions") == control.at("warp_instructions"));
+  }
 }
 
 /// Schemes whose storage plans no reads, and those that change other parts.

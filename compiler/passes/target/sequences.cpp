@@ -111,9 +111,12 @@ class Writer {
   ir::Location where_;
 };
 
+/// What is expanded: approximations by the special function unit, or the rest.
+enum class Kinds { scaled, others };
+
 class Expander {
  public:
-  explicit Expander(ir::Function& f) : f_(f), w_(f) {}
+  Expander(ir::Function& f, Kinds kinds) : kinds_(kinds), f_(f), w_(f) {}
 
   std::uint32_t run() {
     std::vector<std::uint32_t> number;
@@ -152,24 +155,43 @@ class Expander {
     Instruction i = original;
     for (Operand& o : i.sources)
       if (o.is_reg() && o.id == i.destinations[0].id) o = w_.value(Opcode::mov, Type::b32, {o});
-    if (is_word(i.type)) {
+    if (kinds_ == Kinds::scaled) {
+      scale(i);
+    } else if (i.op == Opcode::clz) {
+      leading_zeros(i);
+    } else if (is_word(i.type)) {
       divide(i);
     } else if (i.op == Opcode::div) {
       quotient(i);
     } else if (i.op == Opcode::rcp) {
       reciprocal(i);
-    } else if (i.op == Opcode::sqrt) {
-      root(i);
     } else {
-      scale(i);
+      root(i);
     }
     return true;
   }
-  static bool is_expanded(const Instruction& i) {
+  bool is_expanded(const Instruction& i) const {
     if (i.guarded) return false;
-    if (branches(i)) return true;
-    if (i.op == Opcode::div || i.op == Opcode::rem) return is_word(i.type);
-    return (i.op == Opcode::ex2 || i.op == Opcode::rsqrt) && i.type == Type::f32 && !i.mod.ftz;
+    if (kinds_ == Kinds::scaled) return is_scaled(i);
+    if (branches(i) || i.op == Opcode::clz) return i.op != Opcode::clz || i.type == Type::b32;
+    return (i.op == Opcode::div || i.op == Opcode::rem) && is_word(i.type);
+  }
+  /// The special function unit takes no subnormal numbers, and angles only as turns.
+  static bool is_scaled(const Instruction& i) {
+    if (i.type != Type::f32) return false;
+    switch (i.op) {
+      case Opcode::sin:
+      case Opcode::cos:
+        return true;
+      case Opcode::ex2:
+      case Opcode::rsqrt:
+      case Opcode::lg2:
+        return !i.mod.ftz;
+      case Opcode::sqrt:
+        return i.mod.approximate && !i.mod.ftz;
+      default:
+        return false;
+    }
   }
 
   /// `refine` where `slow` does not hold, the subroutine `call` where it does.
@@ -181,6 +203,19 @@ class Expander {
     w_.jump(fast, &slow, true);
     call();
     w_.land(fast);
+    w_.plain(Opcode::bsync);
+  }
+
+  /// The same, where the test is known before the refinement begins, behind the subroutine.
+  template <class Refine, class Call>
+  void refine_unless(const Operand& slow, Refine&& refine, Call&& call) {
+    std::vector<std::uint32_t> fast, done;
+    w_.jump(fast, &slow, true);
+    call();
+    w_.jump(done);
+    w_.land(fast);
+    refine();
+    w_.land(done);
     w_.plain(Opcode::bsync);
   }
 
@@ -259,7 +294,8 @@ class Expander {
     const Operand shifted = w_.value(Opcode::add, Type::s32, {x, Operand::immediate(0x1800000)});
     const Operand exponent = w_.value(Opcode::and_, Type::b32, {shifted, Operand::immediate(0x7f800000)});
     const Operand slow = w_.compared(Compare::le, Type::u32, exponent, Operand::immediate(0x1ffffff));
-    unless(
+    w_.plain(Opcode::bssy);
+    refine_unless(
         slow,
         [&] {
           const Operand y = w_.approximate(Opcode::rcp, x);
@@ -274,10 +310,11 @@ class Expander {
     // Neither zero, negative, infinite nor so small that a residual would be subnormal.
     const Operand shifted = w_.value(Opcode::add, Type::s32, {x, Operand::immediate(0xf3000000u)});
     const Operand slow = w_.compared(Compare::gt, Type::u32, shifted, Operand::immediate(0x727fffff));
-    unless(
+    w_.plain(Opcode::bssy);
+    const Operand y = w_.approximate(Opcode::rsqrt, x);
+    refine_unless(
         slow,
         [&] {
-          const Operand y = w_.approximate(Opcode::rsqrt, x);
           const Operand s = w_.rounded(Opcode::mul, {x, y});
           const Operand half = w_.rounded(Opcode::mul, {y, number(0.5f)});
           const Operand rest = w_.rounded(Opcode::fnma, {s, s, x});
@@ -337,21 +374,40 @@ class Expander {
     w_.emit(Opcode::selp, Type::b32, to, {of_zero, result, by_zero});
   }
 
+  /// By the place of the highest bit, -1 if there is none.
+  void leading_zeros(const Instruction& i) {
+    const Operand place = w_.value(Opcode::bfind, Type::u32, {i.sources[0]});
+    w_.emit(Opcode::sub, Type::s32, i.destinations[0], {Operand::immediate(31), place});
+  }
+
   /// An approximation whose unit flushes subnormal numbers, for operands or results that may be some: scaled before and
-  /// after.
+  /// after. An angle is multiplied by one, as the emulator's sine takes radians; the unit takes turns.
   void scale(const Instruction& i) {
     constexpr float smallest_normal = 1.17549435e-38f, two_to_24 = 16777216, two_to_12 = 4096;
+    const Operand& from = i.sources[0];
+    if (i.op == Opcode::sin || i.op == Opcode::cos) {
+      Instruction unit = i;
+      unit.sources[0] = w_.rounded(Opcode::mul, {from, number(1)});
+      w_.copy(std::move(unit));
+      return;
+    }
     const bool is_power = i.op == Opcode::ex2;
-    const Operand small = w_.compared(Compare::lt, Type::f32, i.sources[0], number(is_power ? -126 : smallest_normal));
-    const Operand x = w_.value(Opcode::mov, Type::b32, {i.sources[0]});
-    w_.emit(Opcode::mul, Type::f32, x, {i.sources[0], number(is_power ? 0.5f : two_to_24)}).mod.rounding = Rounding::rn;
-    w_.guard(small);
+    const Operand normal = w_.compared(Compare::geu, Type::f32, from, number(is_power ? -126 : smallest_normal));
+    const Operand x = w_.value(Opcode::mov, Type::b32, {from});
+    w_.emit(Opcode::mul, Type::f32, x, {from, number(is_power ? 0.5f : two_to_24)}).mod.rounding = Rounding::rn;
+    w_.guard(normal, true);
     const Operand y = w_.approximate(i.op, x);
-    w_.emit(Opcode::mul, Type::f32, y, {y, is_power ? y : number(two_to_12)}).mod.rounding = Rounding::rn;
-    w_.guard(small);
+    if (i.op == Opcode::lg2) {
+      w_.emit(Opcode::add, Type::f32, y, {y, number(-24)}).mod.rounding = Rounding::rn;
+    } else {
+      const Operand factor = is_power ? y : number(i.op == Opcode::sqrt ? 1 / two_to_12 : two_to_12);
+      w_.emit(Opcode::mul, Type::f32, y, {y, factor}).mod.rounding = Rounding::rn;
+    }
+    w_.guard(normal, true);
     w_.emit(Opcode::mov, Type::b32, i.destinations[0], {y});
   }
 
+  Kinds kinds_;
   ir::Function& f_;
   Writer w_;
   std::uint32_t expanded_ = 0;
@@ -364,6 +420,8 @@ bool branches(const Instruction& i) {
   return i.op == Opcode::div || i.op == Opcode::rcp || i.op == Opcode::sqrt;
 }
 
-std::uint32_t expand_operations(ir::Function& f) { return Expander(f).run(); }
+std::uint32_t scale_approximations(ir::Function& f) { return Expander(f, Kinds::scaled).run(); }
+
+std::uint32_t expand_operations(ir::Function& f) { return Expander(f, Kinds::others).run(); }
 
 }  // namespace regatta::passes

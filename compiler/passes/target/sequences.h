@@ -17,8 +17,13 @@ bool branches(const ir::Instruction& i);
 ///   is refined by multiplications and additions (Markstein, 1990). Where a number is too large or too small for that,
 ///   a branch leads to the operation itself, which stands for the subroutine that hardware calls;
 /// - 32-bit integer division and remainder: the quotient by the reciprocal of the divisor, corrected;
-/// - approximate functions without `.ftz`, whose unit flushes subnormal numbers: scaled before and after.
+/// - leading zeros: by the place of the highest bit.
 /// Returns the number of operations replaced. Edges are built before and after.
 std::uint32_t expand_operations(ir::Function& f);
+
+/// The same for approximate functions without `.ftz`, whose unit flushes subnormal numbers: scaled before and after; and
+/// for sines and cosines, whose unit takes turns. Before branches are converted, as what stands under a guard is not
+/// replaced.
+std::uint32_t scale_approximations(ir::Function& f);
 
 }  // namespace regatta::passes

@@ -11,6 +11,7 @@
 #include "redundancy.h"
 #include "sequences.h"
 #include "three_inputs.h"
+#include "units.h"
 #include "unroll.h"
 #include "vector_loads.h"
 
@@ -32,6 +33,8 @@ Target hopper() {
   t.predicated = 12;
   t.unrolled = 136;
   t.sequences = true;
+  t.special_units = true;
+  t.register_banks = 2;
   t.loads_parameters = true;
   t.three_inputs = true;
   t.vectors = true;
@@ -78,6 +81,7 @@ std::vector<std::string> Target::names() {
 
 ShapeResult shape_control_flow(ir::Function& f, const Target& target) {
   ShapeResult result;
+  if (target.sequences) scale_approximations(f);
   if (target.predicated != 0) result.predicated = convert_branches(f, target.predicated);
   if (target.unrolled != 0) {
     join_blocks(f);
@@ -88,14 +92,19 @@ ShapeResult shape_control_flow(ir::Function& f, const Target& target) {
 
 void select_instructions(ir::Function& f, const Target& target) {
   if (target.three_inputs && join_operations(f) > 0) cleanup(f);
-  if (target.vectors) join_loads(f);
-  if (target.sequences && expand_operations(f) > 0) {
+  if (target.vectors) {
+    join_loads(f);
+    split_constant_loads(f);
+  }
+  if (target.sequences) {
+    expand_operations(f);
     share_values(f);
     hoist_invariants(f);
     cleanup(f);
   }
   if (target.barriers) add_convergence_barriers(f);
   if (target.loads_parameters) load_parameters(f);
+  if (target.special_units) assign_units(f);
 }
 
 }  // namespace regatta::passes

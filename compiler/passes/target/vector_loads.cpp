@@ -190,4 +190,41 @@ class Joiner {
 
 std::uint32_t join_loads(ir::Function& f) { return Joiner(f).run(); }
 
+std::uint32_t split_constant_loads(ir::Function& f) {
+  constexpr unsigned most = 2 * word;
+  std::uint32_t split = 0;
+  for (ir::Block& b : f.blocks) {
+    std::vector<Instruction> code;
+    for (Instruction& i : b.instructions) {
+      const unsigned element = ir::size_of(i.type);
+      const bool is_long = i.op == Opcode::ld && i.mod.space == MemorySpace::constant && element * i.mod.vector > most;
+      if (!is_long || i.destinations.size() != i.mod.vector) {
+        code.push_back(std::move(i));
+        continue;
+      }
+      // An address that one of the parts overwrites is read by the last one.
+      const std::size_t part = most / element;
+      std::vector<Instruction> parts;
+      for (std::size_t at = 0; at < i.destinations.size(); at += part) {
+        Instruction one = i;
+        const auto first = i.destinations.begin() + static_cast<std::ptrdiff_t>(at);
+        one.destinations.assign(first, first + static_cast<std::ptrdiff_t>(part));
+        one.mod.vector = static_cast<std::uint8_t>(part);
+        one.offset += static_cast<std::int64_t>(at * element);
+        parts.push_back(std::move(one));
+      }
+      const auto overwrites = [&](const Instruction& one) {
+        return std::any_of(one.destinations.begin(), one.destinations.end(), [&](const Operand& to) {
+          return to.is_reg() && i.sources[0].is_reg() && to.id == i.sources[0].id;
+        });
+      };
+      std::stable_partition(parts.begin(), parts.end(), [&](const Instruction& one) { return !overwrites(one); });
+      split += static_cast<std::uint32_t>(parts.size() - 1);
+      for (Instruction& one : parts) code.push_back(std::move(one));
+    }
+    b.instructions = std::move(code);
+  }
+  return split;
+}
+
 }  // namespace regatta::passes

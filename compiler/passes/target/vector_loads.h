@@ -14,4 +14,8 @@ namespace regatta::passes {
 /// number of loads that are no longer needed. Edges are built.
 std::uint32_t join_loads(ir::Function& f);
 
+/// Loads of constants that are longer than the two words that one instruction of an NVIDIA GPU reads of a bank become
+/// several. Returns how many were added.
+std::uint32_t split_constant_loads(ir::Function& f);
+
 }  // namespace regatta::passes

@@ -18,6 +18,7 @@ from benchmarks import UNMEASURED, Benchmark, all_benchmarks, programs as make_p
 from runs import digest, knobs, run  # noqa: E402
 
 ROOT = HERE.parents[2]
+MACHINE_CODE = ("--target", "sm_90", "--annotations", "none")  # what was measured
 CYCLE = 1  # by which a latency may be off, or one part in LONG of it
 LONG = 100
 SHARE = 0.05  # by which a rate may be off
@@ -58,8 +59,9 @@ def measured():
     return {name: (value if isinstance(value, list) else [value, value]) for name, value in document["values"].items()}
 
 
-def simulate(programs, machine, values, work, groups=None, options=()):
-    """The laws on the machine. `programs`: folder of the tools; `values`: of the machine, by which results are known again."""
+def simulate(programs, machine, values, work, groups=None, options=(), annotate=MACHINE_CODE):
+    """The laws on the machine. `programs`: folder of the tools; `values`: of the machine, by which results are known again;
+    `annotate`: options of regatta-annotate."""
     references = measured()
     benchmarks = [b for b in all_benchmarks() if groups is None or b.group in groups]
     by_name = {b.name: b for b in benchmarks}
@@ -68,8 +70,8 @@ def simulate(programs, machine, values, work, groups=None, options=()):
         folder = work / f"micro-{group}-{digest(program.ptx(), HERE / 'benchmarks.py')}"
         folder.mkdir(parents=True, exist_ok=True)
         launch = program.write(folder)
-        trace = folder / f"{digest(programs / 'regatta-annotate')}.rgt"
-        run([programs / "regatta-annotate", "--launch", launch, "--out"], trace)
+        trace = folder / f"{digest(programs / 'regatta-annotate', *annotate)}.rgt"
+        run([programs / "regatta-annotate", "--launch", launch, *annotate, "--out"], trace)
         numbers = ",".join(str(i) for i, entry in enumerate(program.launched) if not entry.endswith(UNMEASURED))
         more = ["--machine", machine, "--sms", one.sms, "--launches", numbers, "--warm", 0, "--warm-code", "--threads", 1, *one.options, *options]
         result = folder / f"{trace.stem}-{digest(programs / 'regatta-sim', values, *more)}.json"

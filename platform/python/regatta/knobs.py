@@ -348,6 +348,7 @@ Knobs = TypedDict("Knobs", {
     "um.bytes": int,  # bytes
     "um.least_l1": int,  # bytes
     "unit.alu": int,  # pipelines
+    "unit.alu_kinds": str,
     "unit.dp": int,  # pipelines
     "unit.dp_lanes": int,  # lanes
     "unit.sfu": int,  # pipelines

@@ -62,8 +62,8 @@ void runs(const std::string& machine, const std::string& scheduler) {
 
 TEST_CASE("machines: the papers' presets are there, whole and valid") {
   const std::vector<std::string> names = assembly::machine_names();
-  for (const char* name :
-       {"gtx480", "gtx980", "k20x", "hd7770", "fermi_sharing", "fermi_sharing_ch3", "finereg", "finereg_um"}) {
+  for (const char* name : {"gtx480", "gtx980", "k20x", "hd7770", "fermi_sharing", "fermi_sharing_ch3", "finereg",
+                           "finereg_um", "h100", "rtx_a6000", "rtx_2080ti"}) {
     CAPTURE(name);
     REQUIRE(std::count(names.begin(), names.end(), name) == 1);
     named_machine(name);
@@ -227,6 +227,12 @@ TEST_CASE("machines: k20x under two_level") { runs("k20x", "two_level"); }
 TEST_CASE("machines: hd7770 under gto") { runs("hd7770", "gto"); }
 TEST_CASE("machines: hd7770 under lrr") { runs("hd7770", "lrr"); }
 TEST_CASE("machines: hd7770 under two_level") { runs("hd7770", "two_level"); }
+TEST_CASE("machines: h100 under gto") { runs("h100", "gto"); }
+TEST_CASE("machines: h100 under lrr") { runs("h100", "lrr"); }
+TEST_CASE("machines: rtx_a6000 under cggty") { runs("rtx_a6000", "cggty"); }
+TEST_CASE("machines: rtx_a6000 under two_level") { runs("rtx_a6000", "two_level"); }
+TEST_CASE("machines: rtx_2080ti under cggty") { runs("rtx_2080ti", "cggty"); }
+TEST_CASE("machines: rtx_2080ti under lrr") { runs("rtx_2080ti", "lrr"); }
 TEST_CASE("machines: fermi_sharing under lrr") { runs("fermi_sharing", "lrr"); }
 TEST_CASE("machines: fermi_sharing_ch3 under lrr") { runs("fermi_sharing_ch3", "lrr"); }
 

@@ -14,10 +14,10 @@ using memory::LookupPorts;
 TEST_CASE("ports with tags alone take so many requests in a cycle and none in advance") {
   LookupPorts ports(2, 0, 0, 128);
   CHECK(ports.earliest(5, 0x1000, 4) == 5);
-  ports.take(5, 0x1000, 4);
+  ports.take(5, 5, 0x1000, 4);
   CHECK(ports.open(5));
   CHECK(ports.earliest(5, 0x1000, 4) == 5);
-  ports.take(5, 0x1000, 4);
+  ports.take(5, 5, 0x1000, 4);
   CHECK_FALSE(ports.open(5));
   CHECK(ports.earliest(5, 0x2000, 1) == LookupPorts::never);
   CHECK(ports.open(6));
@@ -32,11 +32,11 @@ TEST_CASE("a bank looks up one line in a cycle, and neighbouring lines are in di
     CHECK(ports.bank(0x8000 + line * 128 + 127) == ports.bank(0x8000 + line * 128));
   }
   CHECK(banks.size() == 4);
-  ports.take(0, 0x8000, 4);
+  ports.take(0, 0, 0x8000, 4);
   CHECK(ports.earliest(0, 0x8080, 4) == 0);
   CHECK(ports.earliest(0, 0x8000, 4) == 1);  // a cycle in advance
-  ports.take(1, 0x8000, 4);
-  CHECK_FALSE(ports.open(0));
+  ports.take(0, 1, 0x8000, 4);
+  CHECK(ports.open(0));  // two of four have been sent
   CHECK(ports.earliest(0, 0x8080, 4) == 1);
   CHECK(ports.earliest(0, 0x8000, 4) == LookupPorts::never);  // but not two
   CHECK(ports.open(2));
@@ -44,11 +44,21 @@ TEST_CASE("a bank looks up one line in a cycle, and neighbouring lines are in di
 
 TEST_CASE("sectors bound what several requests move in a cycle") {
   LookupPorts ports(4, 7, 0, 128);
-  ports.take(0, 0x0, 4);
+  ports.take(0, 0, 0x0, 4);
   CHECK(ports.earliest(0, 0x80, 3) == 0);
   CHECK(ports.earliest(0, 0x80, 4) == 1);
-  ports.take(0, 0x80, 3);
+  ports.take(0, 0, 0x80, 3);
+  CHECK(ports.earliest(0, 0x100, 1) == 1);
+}
+
+TEST_CASE("an initiator may send as many requests in a cycle as there are tags, whenever they are looked up") {
+  LookupPorts ports(2, 4, 0, 128);
+  ports.take(0, 0, 0x0, 4);
+  CHECK(ports.open(0));
+  ports.take(0, 1, 0x80, 4);
   CHECK_FALSE(ports.open(0));
+  CHECK(ports.open(1));
+  CHECK(ports.earliest(1, 0x100, 4) == 2);
 }
 
 TEST_CASE("no stride of up to a thousand lines stays in few banks") {
@@ -91,7 +101,7 @@ TEST_CASE("random requests never break a bound, and none waits without reason") 
       REQUIRE(at >= last);
       if (at > now && at > last) REQUIRE_FALSE(fits(cycles[now], address, n));
       REQUIRE(fits(cycles[at], address, n));
-      ports.take(at, address, n);
+      ports.take(now, at, address, n);
       ++cycles[at].requests;
       cycles[at].moved += n;
       cycles[at].banks.insert(ports.bank(address));

@@ -83,6 +83,72 @@ TEMPLATE_TEST_CASE_SIG("pipelines: throughputs of an H100's scheduler", "", ((un
   CHECK(each < 1.08 * law.cycles_each);
 }
 
+namespace {
+
+/// The same pipelines in sub-cores, whose operands find ports.
+assembly::MachineConfig split_sub_cores() {
+  assembly::MachineConfig m = split();
+  m.sm.operand_path = "sub_core";
+  m.sm.sub_cores = m.sm.schedulers;
+  m.register_file.banks = 2 * m.sm.schedulers;
+  m.register_file.mapping = "sub_core_register";
+  m.register_file.ports = "1r1w";
+  m.sm.sub_core.result_queue = 16;
+  return m;
+}
+
+/// A pipeline of each kind and scheduler, half a warp wide.
+assembly::MachineConfig two_kinds(assembly::MachineConfig m, const std::string& kinds) {
+  m.sm.sp_units = m.sm.alu_units = m.sm.schedulers;
+  m.sm.alu_kinds = kinds;
+  return m;
+}
+
+void check_law(const std::string& name, const Law& law, const assembly::MachineConfig& m) {
+  CAPTURE(name, law.name);
+  const double each =
+      static_cast<double>(cycles_of(name + law.name, law.opcodes, m)) / (per_kind * 32.0 / m.sm.schedulers);
+  CHECK(each > 0.97 * law.cycles_each);
+  CHECK(each < 1.08 * law.cycles_each);
+}
+
+// A floating-point pipeline, which multiplies integers, and one for the other integers (Huerta et al., MICRO 2025).
+const Law turing[] = {
+    {"fma", {{OpClass::fp32_mad, "fma.rn.f32"}}, 2},
+    {"add", {{OpClass::int_add, "add.s32"}}, 2},
+    {"fma_add", {{OpClass::fp32_mad, "fma.rn.f32"}, {OpClass::int_add, "add.s32"}}, 1},
+    {"fma_imad", {{OpClass::fp32_mad, "fma.rn.f32"}, {OpClass::int_mad, "mad.lo.s32"}}, 2},
+    {"add_imad", {{OpClass::int_add, "add.s32"}, {OpClass::int_mad, "mad.lo.s32"}}, 1},
+};
+const Law ampere[] = {
+    {"fma", {{OpClass::fp32_mad, "fma.rn.f32"}}, 1},
+    {"add", {{OpClass::int_add, "add.s32"}}, 2},
+    {"fma_add", {{OpClass::fp32_mad, "fma.rn.f32"}, {OpClass::int_add, "add.s32"}}, 1},
+    {"fma_imad", {{OpClass::fp32_mad, "fma.rn.f32"}, {OpClass::int_mad, "mad.lo.s32"}}, 1},
+    {"imad", {{OpClass::int_mad, "mad.lo.s32"}}, 2},
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE_SIG("pipelines: throughputs of an H100's scheduler, in sub-cores", "", ((unsigned L), L), 0, 1, 2, 3,
+                       4, 5) {
+  check_law("sub_core_", laws[L], split_sub_cores());
+}
+TEMPLATE_TEST_CASE_SIG("pipelines: integers apart", "", ((unsigned L), L), 0, 1, 2, 3, 4) {
+  check_law("turing_", turing[L], two_kinds(split(), "integer"));
+}
+TEMPLATE_TEST_CASE_SIG("pipelines: integers apart, in sub-cores", "", ((unsigned L), L), 0, 1, 2, 3, 4) {
+  check_law("turing_sub_core_", turing[L], two_kinds(split_sub_cores(), "integer"));
+}
+TEMPLATE_TEST_CASE_SIG("pipelines: integers apart, and single precision with either", "", ((unsigned L), L), 0, 1, 2, 3,
+                       4) {
+  check_law("ampere_", ampere[L], two_kinds(split(), "integer_fp32"));
+}
+TEMPLATE_TEST_CASE_SIG("pipelines: integers apart, and single precision with either, in sub-cores", "",
+                       ((unsigned L), L), 0, 1, 2, 3, 4) {
+  check_law("ampere_sub_core_", ampere[L], two_kinds(split_sub_cores(), "integer_fp32"));
+}
+
 TEST_CASE("pipelines: combinations that cannot be") {
   using Catch::Matchers::Contains;
   assembly::MachineConfig m = split();
@@ -95,8 +161,9 @@ TEST_CASE("pipelines: combinations that cannot be") {
   m.sm.sp_units = 60;
   CHECK_THROWS_WITH(m.sm.validate(), Contains("unit.alu = 4 and unit.sp = 60: expected at most 63 of both for each"));
   m = split();
-  m.sm.operand_path = "sub_core";
-  CHECK_THROWS_WITH(m.sm.validate(), Contains("unit.alu = 4 with sm.operand_path = sub_core"));
+  m.sm.alu_units = 0;
+  m.sm.alu_kinds = "integer";
+  CHECK_THROWS_WITH(m.sm.validate(), Contains("unit.alu_kinds = integer with unit.alu = 0: expected unit.alu above 0"));
 }
 
 TEST_CASE("pipelines: a predicate reaches its reader later than a register") {

@@ -292,7 +292,9 @@ TEST_CASE("sub_core: a load and a later fixed result at the other bank are writt
   check_meeting(1, 1, false);
 }
 
-TEST_CASE("sub_core: random instructions get right values, whatever the ports") {
+namespace {
+
+void random_instructions(const std::string& name, const assembly::MachineConfig& m) {
   std::mt19937 random(11);
   TraceBuilder b;
   const std::vector<OpClass> classes{OpClass::int_add, OpClass::fp32_mad, OpClass::int_mad, OpClass::int64,
@@ -323,6 +325,62 @@ TEST_CASE("sub_core: random instructions get right values, whatever the ports") 
   b.exit();
   b.launch(8, 128, 4096);
   b.run_all(words());
-  const Recording r = test::record(b, "sub_core_random", sub_core_machine());
+  const Recording r = test::record(b, name, m);
   CHECK(r.result.operands_checked > 10000);
+}
+
+assembly::MachineConfig with_kinds(unsigned sp, unsigned alu, const char* kinds) {
+  assembly::MachineConfig m = sub_core_machine();
+  m.sm.sp_units = sp * m.sm.schedulers;
+  m.sm.alu_units = alu * m.sm.schedulers;
+  m.sm.alu_kinds = kinds;
+  m.sm.sp_lanes = 16;
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("sub_core: random instructions get right values, whatever the ports") {
+  random_instructions("sub_core_random", sub_core_machine());
+}
+TEST_CASE("sub_core: random instructions get right values with pipelines for logic") {
+  random_instructions("sub_core_logic", with_kinds(2, 1, "logic"));
+}
+TEST_CASE("sub_core: random instructions get right values with pipelines for integers") {
+  random_instructions("sub_core_integer", with_kinds(1, 1, "integer"));
+}
+TEST_CASE("sub_core: random instructions get right values with single precision on either pipeline") {
+  random_instructions("sub_core_integer_fp32", with_kinds(1, 1, "integer_fp32"));
+}
+
+TEST_CASE("sub_core: an instruction waits for its kind of pipeline at issue, and lets another warp's pass") {
+  // Two warps of a sub-core, of which the older has integers alone and the other floating point.
+  const assembly::MachineConfig m = with_kinds(1, 1, "integer");
+  TraceBuilder b;
+  constexpr unsigned count = 12;
+  std::vector<std::uint32_t> integers, floats;
+  for (unsigned i = 0; i < count; ++i) integers.push_back(b.op(OpClass::int_add, {31 + i % 4}, {10}));
+  for (unsigned i = 0; i < count; ++i) floats.push_back(b.op(OpClass::fp32_add, {41 + i % 4}, {11}));
+  const auto end = b.exit();
+  b.launch(1, 5 * 32);
+  b.begin_cta();
+  for (unsigned w = 0; w < 5; ++w) {
+    b.begin_warp();
+    if (w == 0) {
+      for (const std::uint32_t i : integers) b.execute(i);
+    } else if (w == 4) {
+      for (const std::uint32_t i : floats) b.execute(i);
+    }
+    b.execute(end);
+    b.end_warp();
+  }
+  b.end_cta();
+  const Recording r = test::record(b, "sub_core_kinds", m);
+  REQUIRE(r.of(0, integers[0]).scheduler == r.of(4, floats[0]).scheduler);
+  // The two issue in turn; one of them a cycle late once, where both begin in the same cycle.
+  const std::uint64_t of_integers = r.of(0, integers[count - 1]).issued - r.of(0, integers[0]).issued;
+  const std::uint64_t of_floats = r.of(4, floats[count - 1]).issued - r.of(4, floats[0]).issued;
+  CHECK(std::min(of_integers, of_floats) == 2 * (count - 1));
+  CHECK(std::max(of_integers, of_floats) <= 2 * (count - 1) + 1);
+  CHECK(test::counter(r, "sm0.pipeline.sub_cores", "allocate_waits") == 0);
 }

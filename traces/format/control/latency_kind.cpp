@@ -5,7 +5,12 @@ namespace regatta::trace {
 
 namespace {
 
-/// "cvt.rn.f32.s32": whether one of the types is a float. ".ftz" is no type.
+/// "cvt.rn.f32.s32": from an integer of 32 bits to f32, to the nearest, which the arithmetic pipelines do (I2FP).
+bool converts_word(const std::string& opcode) {
+  return opcode.find(".rn.f32.s32") != std::string::npos || opcode.find(".rn.f32.u32") != std::string::npos;
+}
+
+/// "cvt.rni.s32.f32": whether one of the types is a float. ".ftz" is no type.
 bool converts_float(const std::string& opcode) {
   for (std::size_t dot = opcode.find('.'); dot != std::string::npos; dot = opcode.find('.', dot + 1)) {
     std::size_t at = dot + 1;
@@ -43,7 +48,7 @@ bool has_fixed_latency(const StaticInstruction& i) {
     case OpClass::metadata:
       return true;
     case OpClass::convert:
-      return !converts_float(i.opcode);
+      return !converts_float(i.opcode) || converts_word(i.opcode);
     case OpClass::constant_load:
       return moves_constant(i);
     case OpClass::int_div:

@@ -326,6 +326,8 @@ struct Instruction {
   /// Memory operands: bit v is set if the access may touch shared variable v (analysis/shared_accesses.h). Empty unless
   /// analysis::mark_shared_accesses() has run.
   std::uint64_t shared_accesses = 0;
+  /// The class of where a target executes it, if not where its operation says; nop: as the operation says.
+  trace::OpClass target_class = trace::OpClass::nop;
   Location where;
 };
 

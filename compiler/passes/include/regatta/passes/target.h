@@ -28,6 +28,10 @@ struct Target {
   unsigned copies = 4;
   /// Division, square roots and conversions are sequences of instructions that have pipelines.
   bool sequences = false;
+  /// Register banks of a sub-core, between which the sources of an instruction are spread; 0: as for other targets.
+  unsigned register_banks = 0;
+  /// Bit counts, most conversions and tests of divisions are the special function unit's.
+  bool special_units = false;
   /// An instruction takes one operand that is no register, and it is a number: parameters are loaded. Every kernel
   /// loads its stack pointer, and if it has global accesses, their descriptor.
   bool loads_parameters = false;

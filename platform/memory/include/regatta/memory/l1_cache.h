@@ -34,6 +34,7 @@ struct L1Config {
   unsigned ways = 8;
   unsigned mshrs = 32;
   unsigned merge_limit = 8;             ///< requests that may wait for one fetch
+  bool sector_merge = false;            ///< fetch only sectors that are not on their way, and wait for all
   unsigned hit_latency = 82;            ///< cycles
   unsigned tags = 1;                    ///< requests per cycle, each for a line
   unsigned sectors = 0;                 ///< sectors per cycle that these have together; 0: any number
@@ -140,6 +141,7 @@ class L1Cache final : public sc_core::sc_module,
   void work();
   void catch_up(std::uint64_t now);
   bool fill(Payload& payload, std::uint64_t now);
+  std::uint32_t still_fetched(Payload& waiter) const;
   void install(Payload& payload, std::uint8_t sectors, bool registers, std::uint64_t now);
   Admission admit(Payload& payload, protocol::MemoryAccess& access, std::uint64_t now);
   Admission admit_read(Payload& payload, protocol::MemoryAccess& access, bool registers, std::uint64_t now);

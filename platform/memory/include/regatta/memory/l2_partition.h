@@ -64,6 +64,7 @@ class L2Partition : public sc_core::sc_module,
   bool serve_write(Payload& payload, const protocol::MemoryAccess& access, std::uint8_t sectors, std::uint64_t now);
   bool take_fills(std::uint64_t now);
   bool fill(Payload& payload, std::uint64_t now);
+  std::uint32_t still_fetched(Payload& waiter) const;
   void admit_held(std::uint64_t now);
   bool send_request(std::uint64_t now);
   bool send_response(std::uint64_t now);
@@ -93,6 +94,7 @@ class L2Partition : public sc_core::sc_module,
   Divisor line_, banks_;
   std::uint64_t access_cycles_;
   std::uint8_t all_sectors_;
+  bool sector_merge_;
   bool write_through_, allocates_;
   std::uint64_t capacity_bytes_;
   CacheArray tags_;

@@ -32,11 +32,14 @@ class LookupPorts {
     if (fits(address, sectors)) return cycle_;
     return cycle_ == now && (sectors_ != 0 || banks_ > 1) ? now + 1 : never;
   }
-  /// Whether some request can still be looked up in this cycle.
-  bool open(std::uint64_t now) const {
-    return cycle_ == never || cycle_ < now || (cycle_ == now && taken_ < tags_ && (sectors_ == 0 || moved_ < sectors_));
-  }
-  void take(std::uint64_t cycle, std::uint64_t address, unsigned sectors) {
+  /// Whether the initiator may send one more request in this cycle: it may send `tags` of them. One of these that finds
+  /// no place is held by the L1, and holds back the others.
+  bool open(std::uint64_t now) const { return asked_at_ != now || asked_ < tags_; }
+  /// A request that is sent in cycle `now` is looked up in `cycle`.
+  void take(std::uint64_t now, std::uint64_t cycle, std::uint64_t address, unsigned sectors) {
+    if (asked_at_ != now) asked_ = 0;
+    asked_at_ = now;
+    ++asked_;
     if (cycle_ != cycle) {
       cycle_ = cycle;
       taken_ = moved_ = 0;
@@ -69,6 +72,8 @@ class LookupPorts {
   unsigned bits_, line_bits_;       ///< of a bank's number, and of an address within a line
   std::uint64_t cycle_ = never;     ///< of the last request
   unsigned taken_ = 0, moved_ = 0;  ///< requests of that cycle, and their sectors
+  std::uint64_t asked_at_ = never;  ///< the cycle in which the last request was sent
+  unsigned asked_ = 0;              ///< requests that were sent in it
   std::uint64_t used_ = 0;          ///< banks
 };
 

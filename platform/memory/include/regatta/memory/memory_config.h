@@ -34,6 +34,7 @@ struct L2Config {
   unsigned banks = 4;         ///< per partition; a bank moves one sector per cycle
   unsigned mshrs = 256;       ///< per partition
   unsigned merge_limit = 16;  ///< requests that may wait for one fetch
+  bool sector_merge = false;  ///< fetch only sectors that are not on their way, and wait for all
   unsigned queue = 8;         ///< requests a partition can hold
   unsigned response_queue = 8;
   unsigned dram_queue = 16;  ///< fetches and write-backs on their way to DRAM

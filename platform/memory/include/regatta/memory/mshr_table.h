@@ -33,10 +33,15 @@ class MshrTable {
   std::uint64_t max_in_use() const { return max_in_use_; }
   const std::uint64_t& max_in_use_counter() const { return max_in_use_; }
   Entry& entry(std::uint32_t index) { return entries_[index]; }
+  const Entry& entry(std::uint32_t index) const { return entries_[index]; }
   /// An open entry of the line that fetches at least `sectors`; none if there is none.
   std::uint32_t find(std::uint64_t address, std::uint8_t sectors) const;
   /// The entry of the line whose fetch payload is `fetch`.
   std::uint32_t find(std::uint64_t address, const Payload* fetch) const;
+  /// An entry of the line that fetches one of `sectors` at least, of the open ones or of all; none if there is none.
+  std::uint32_t find_any(std::uint64_t address, std::uint8_t sectors, bool only_open = true) const;
+  /// Those of `sectors` that open entries of the line fetch.
+  std::uint8_t pending(std::uint64_t address, std::uint8_t sectors) const;
   std::uint32_t allocate(std::uint64_t address, std::uint8_t sectors, Payload* fetch);
   bool can_merge(std::uint32_t index) const { return entries_[index].waiters < merge_limit_; }
   void add_waiter(std::uint32_t index, Payload* waiter);
@@ -48,6 +53,12 @@ class MshrTable {
     for (std::uint32_t n = entries_[index].first; n != none; n = nodes_[n].next) f(*nodes_[n].payload);
   }
   void pop_waiter(std::uint32_t index);
+  /// The first waiter of `from` waits for `to` from now on, whatever the limit.
+  void move_waiter(std::uint32_t from, std::uint32_t to) {
+    Payload* const waiter = first_waiter(from);
+    pop_waiter(from);
+    add_waiter(to, waiter);
+  }
   /// The entry has no waiter left.
   void release(std::uint32_t index);
   /// All entries, whether in use or not: `address` and `install` of those with a fetch may be changed.

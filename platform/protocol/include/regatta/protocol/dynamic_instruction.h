@@ -114,6 +114,7 @@ struct alignas(64) DynamicInstruction {
   KeptBy kept_by = KeptBy::nobody;
   bool forwarded = false;      ///< a bypass leads its results to later instructions: these wait for it no more
   bool sources_read = false;   ///< later instructions may write its source registers
+  std::uint8_t pipeline = 0;   ///< of those of its scheduler, where the operand path reserves one (sub-cores)
   std::uint64_t sequence = 0;  ///< position in the warp's program order, from 1; of an injected one, that of the next
   Cycle fetched, issued, dispatched;
   std::array<Origin, trace::max_source_registers> origins;          ///< of the operands

@@ -88,7 +88,8 @@ struct SmConfig {
 
   // Execution units. A unit narrower than a warp takes it in passes.
   unsigned sp_units = 4;
-  unsigned alu_units = 0;  ///< pipelines for integer logic and comparisons; 0: the sp pipelines take these
+  unsigned alu_units = 0;           ///< pipelines for integer logic and comparisons; 0: the sp pipelines take these
+  std::string alu_kinds = "logic";  ///< what the alu pipelines take: "logic" | "integer" | "integer_fp32"
   unsigned sfu_units = 4;
   unsigned dp_units = 4;
   unsigned sp_lanes = 32;
