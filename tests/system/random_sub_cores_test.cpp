@@ -90,7 +90,9 @@ class Pair {
     set("register_file.banks", 2 * sub_cores);
     machine_.set("register_file.mapping", "sub_core_register");
     machine_.set("register_file.ports", dice_.any({"1r1w", "2r1w"}));
-    set("unit.alu", 0);
+    const bool kinds = dice_.one_in(3);
+    set("unit.alu", kinds ? sub_cores : 0);
+    if (kinds) machine_.set("unit.alu_kinds", dice_.any({"logic", "integer"}));
     set("unit.sp", sub_cores * number(1, 2));
     lanes_ = dice_.any({8u, 16u, 32u});
     set("unit.sp_lanes", lanes_);
