@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""sub_cores.py [--bin BIN] [--work DIR] [--only PROGRAM,...] [--page FILE]: the SM of sub-cores, one change at a time.
+"""sub_cores.py [--bin BIN] [--work DIR] [--machine MACHINE] [--only PROGRAM,...] [--page FILE]: the SM of sub-cores, one change at a time.
 
 Tables 6 and 7 of Huerta et al. (MICRO 2025) beside our programs: ports and cache of the register file, and scoreboards
 in place of control bits, on one SM of h100_sub_cores.toml. Traces and results stay in DIR by what they were made from.
@@ -93,11 +93,12 @@ def annotate(programs, name, launch, work):
     return trace, [entry["control"] for entry in json.loads(report.read_text())["entries"] if entry["accepted"]]
 
 
-def simulate(programs, trace, values, change, work):
+def simulate(programs, trace, machine, change, work):
+    """`machine`: its name, and its values, by which a result is known again."""
     knob_list = {**BASE, **change}
     options = ["--sms", 1, "--warm-code", *(word for name, value in knob_list.items() for word in (f"--{name}", value))]
-    result = work / f"{trace.stem}.{digest(programs / 'regatta-sim', values, *options)}.json"
-    run([programs / "regatta-sim", trace, "--machine", MACHINE, *options, "--stats"], result)
+    result = work / f"{trace.stem}.{digest(programs / 'regatta-sim', machine[1], *options)}.json"
+    run([programs / "regatta-sim", trace, "--machine", machine[0], *options, "--stats"], result)
     document = json.loads(result.read_text())
     if document["checks"]["mismatches"]:
         raise RuntimeError(f"{trace.stem}: {document['checks']['mismatches']} wrong values with {change}")
@@ -124,7 +125,7 @@ def by_warps(variants, warps):
     return "\n".join(lines)
 
 
-def of_loops(programs, values, work):
+def of_loops(programs, machine, work):
     """Speeds of the loops, the base 1, and the share of reuse flags, beside two programs of the paper."""
     paper = {"distinct operands": ("MaxFlops", "1", "1", "1.45", "1.45"), "a tile of 4 x 4": ("cutlass", "1", "0.69", "1.02", "1.02")}
     lines = ["| loop | reuse flags | " + " | ".join(v.name for v in ports()) + " |", "| --- |" + " ---: |" * (len(ports()) + 1)]
@@ -132,8 +133,8 @@ def of_loops(programs, values, work):
         folder = work / kind.replace(" ", "_")
         folder.mkdir(exist_ok=True)
         trace, reports = annotate(programs, folder.name, loops.write(folder, kind), folder)
-        base = simulate(programs, trace, values, {}, folder)[0]
-        own = [base / simulate(programs, trace, values, v.change, folder)[0] for v in ports()]
+        base = simulate(programs, trace, machine, {}, folder)[0]
+        own = [base / simulate(programs, trace, machine, v.change, folder)[0] for v in ports()]
         lines.append(f"| {kind} | {percent(reuse({kind: reports})[0], 1)} | " + " | ".join(f"{speed:.2f}" for speed in own) + " |")
         lines.append(f"| {name}, in the paper | {'37.9 %' if name == 'cutlass' else ''} | " + " | ".join(speeds) + " |")
     return "\n".join(lines)
@@ -204,6 +205,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build" / "release" / "bin", help="folder of regatta's tools")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "sub_cores", help="folder of traces and results")
+    parser.add_argument("--machine", default=MACHINE, help="machine with sub-cores, or a .toml file")
     parser.add_argument("--only", default="", metavar="PROGRAM,...")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--page", type=pathlib.Path)
@@ -217,15 +219,15 @@ def main():
         if not (programs / tool).exists():
             parser.error(f"--bin: no {tool} in {programs}; `make tools` builds it")
     arguments.work.mkdir(parents=True, exist_ok=True)
-    values = knobs(programs, MACHINE)
+    machine = arguments.machine, knobs(programs, arguments.machine)
     tables = ports(), dependences(), single_changes()
     reports, warps = {}, {}
 
     def take(program):
         trace, reports[program] = annotate(programs, program, KERNELS / program / "launch.small.toml", arguments.work)
-        base, warps[program] = simulate(programs, trace, values, {}, arguments.work)
+        base, warps[program] = simulate(programs, trace, machine, {}, arguments.work)
         for variant in (v for variants in tables for v in variants):
-            variant.speeds[program] = base / simulate(programs, trace, values, variant.change, arguments.work)[0]
+            variant.speeds[program] = base / simulate(programs, trace, machine, variant.change, arguments.work)[0]
         return program
 
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
@@ -238,7 +240,7 @@ def main():
         print(table(variants, caption), end="\n\n")
         print(extremes(variants, 6), by_warps(variants, warps), sep="\n\n", end="\n\n")
     print(verdict("Table 6", tables[0]), verdict("Table 7", tables[1]), sep="\n")
-    loop_table = of_loops(programs, values, arguments.work)
+    loop_table = of_loops(programs, machine, arguments.work)
     print(loop_table)
     print(f"reuse flags: {percent(reuse(reports)[0], 1)} of the static instructions")
     if arguments.page:
