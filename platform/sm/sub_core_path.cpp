@@ -174,7 +174,9 @@ void SubCorePath::allocate(SubCore& c) {
   const Cycle dispatch = core_.now + window + 1;
   // Pipelines of one kind are all the same; of several, the one whose latch it took.
   Cycle& pipeline = c.pipelines[execution_.has_kinds() ? d.pipeline : earliest(c.pipelines, all_pipelines)];
-  const bool allocated = pipeline <= dispatch && (planner_ != nullptr ? plan(d, p) : is_sent(d, p));
+  // One that reads longer, because a bank alone has its operands, is not overtaken, nor caught up with.
+  const bool in_turn = c.window.empty() || place(*c.window[c.window.size() - 1]).end < core_.now + window;
+  const bool allocated = in_turn && pipeline <= dispatch && (planner_ != nullptr ? plan(d, p) : is_sent(d, p));
   if (!allocated) {
     ++allocate_waits_;
     issue_->stalled(d.scheduler);

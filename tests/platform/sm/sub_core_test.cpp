@@ -156,6 +156,21 @@ TEST_CASE("sub_core: 64-bit operands use both banks") {
   for (unsigned i = 1; i < 4; ++i) CHECK(r.of(0, i).dispatched - r.of(0, i - 1).dispatched == 3);
 }
 
+TEST_CASE("sub_core: an instruction that reads longer is not caught up with") {
+  assembly::MachineConfig m = sub_core_machine();
+  m.sm.sp_units = 2 * m.sm.schedulers;
+  TraceBuilder b;
+  const auto longer = b.op(OpClass::int64, {40, 41}, {10, 12, 14, 16});  // four reads of one bank
+  const auto next = b.op(OpClass::fp32_add, {33}, {17, 19});
+  const auto dependent = b.op(OpClass::fp32_add, {35}, {33});
+  b.exit();
+  b.launch(1, 32);
+  b.run_all();
+  const Recording r = test::record(b, "sub_core_longer", m);
+  CHECK(r.of(0, next).dispatched == r.of(0, longer).dispatched + 1);
+  CHECK(r.of(0, dependent).dispatched == r.of(0, next).dispatched + latency(m, OpClass::fp32_add));
+}
+
 namespace {
 
 /// Loads from `warps` sub-cores at once, against the law of section 5.4: an instruction leaves its sub-core 11 cycles
