@@ -3,7 +3,7 @@
 """sub_cores.py [--bin BIN] [--work DIR] [--machine MACHINE] [--only PROGRAM,...] [--page FILE]: the SM of sub-cores, one change at a time.
 
 Tables 6 and 7 of Huerta et al. (MICRO 2025) beside our programs: ports and cache of the register file, and scoreboards
-in place of control bits, on one SM of h100_sub_cores.toml. Traces and results stay in DIR by what they were made from.
+in place of control bits, on one SM of h100. Traces and results stay in DIR by what they were made from.
 """
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ import loops  # noqa: E402
 from runs import digest, knobs, percent, run, write  # noqa: E402
 
 KERNELS = ROOT / "traces" / "kernels"
-MACHINE = HERE / "h100_sub_cores.toml"
+MACHINE = "h100"
 TARGET = "sm_90"
 BASE = {"sm.dependences": "control_bits", "sm.scheduler": "cggty", "register_file.cache": "true", "register_file.read_ports": 1}
 SCOREBOARD = {"sm.dependences": "scoreboard"}

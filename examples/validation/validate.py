@@ -16,6 +16,7 @@ import pathlib
 import statistics
 import sys
 import time
+import tomllib
 from dataclasses import dataclass
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -34,8 +35,17 @@ NEAR = 0.1  # instructions that differ by less count as the same program
 TARGET = "sm_90"  # the machine code that the counters are of
 # Programs that a value of h100.toml was fitted on, and that therefore say less than the others.
 FITTED = {"atax", "bicg", "dct8x8", "gaussian", "hybridsort", "lbm", "marching_cubes", "sad", "syr2k", "transpose"}
+def options_of(path):
+    """The values of a machine file as options."""
+    document = tomllib.loads(path.read_text())
+    return [word for module, values in document.items() if module != "machine" for knob, value in values.items()
+            for word in (f"--{module}.{knob}", str(value).lower() if isinstance(value, bool) else value)]
+
+
 # A mechanism, and the machine without it; of the compiler's, the target without it.
 MECHANISMS = {
+    "sub-cores (with collectors)": options_of(HERE / "h100_collectors.toml"),
+    "the register file cache": ["--register_file.cache", "false"],
     "the machine code of sm_90": {"target": "generic"},
     "launches of CTAs and warps that take time": ["--sm.cta_launch", 0, "--sm.warp_launch", 0],
     "a barrier unit that takes one warp after another": ["--sm.barrier_interval", 0],
@@ -48,6 +58,9 @@ MECHANISMS = {
                                                                    "--interconnect.response_flits", 1],
     "more than one line that the L1 looks up in a cycle": ["--l1.tags", 1],
     "lines of an access that conflict in the L1's banks": ["--l1.tag_banks", 0],
+    "sectors on their way that another miss waits for": ["--l1.sector_merge", "false", "--l2.sector_merge", "false"],
+    "headers beside the data": ["--interconnect.header_flits", 1, "--interconnect.header_bytes", 16],
+    "local stores that stay in the L1": ["--l1.local_store", "write_evict"],
     "a TLB": ["--tlb.entries", 0],
     "more than 256 lines on their way to an L1": ["--l1.mshrs", 256],
 }

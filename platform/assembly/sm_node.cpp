@@ -37,6 +37,8 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
     sm->shared_contents.bind(*parts.shared_contents);
     sm->shared_socket().bind(parts.shared_contents->shared_socket());
   }
+  // A cache in front of read ports helps a storage that plans their use; another one has no part in it.
+  if (parts.operand_cache && parts.storage->plan_reads() == nullptr) parts.operand_cache.reset();
   if (parts.operand_cache) sm->operand_cache.bind(*parts.operand_cache);
   for (auto& gate : parts.gates) sm->gates.bind(*gate);
   if (parts.reuse_point) sm->reuse_point.bind(*parts.reuse_point);

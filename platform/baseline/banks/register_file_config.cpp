@@ -23,7 +23,7 @@ void RegisterFileConfig::declare(support::OptionSet& o) {
   o.add(
       "register_file.cache", cache,
       "with sm.operand_path = sub_core: a register file cache that keeps the operands with reuse flags of the trace's "
-      "control bits");
+      "control bits; a scheme's storage that does not plan its reads has none");
   o.add("register_file.priority", priority, "arbitration of a shared port: order of arrival, or reads or writes first",
         {"fcfs", "read", "write"});
   o.add("register_file.write_queue", write_queue, "cycles or writes",

@@ -85,6 +85,47 @@ struct ModelFetch {
   std::vector<std::size_t> waiters;
 };
 
+/// Requests that wait for fetches, of which each may bring a part (sector_merge).
+class ModelFetches {
+ public:
+  std::list<ModelFetch> all;
+  std::map<std::size_t, std::uint8_t> wanted;  ///< sectors, by index of the request
+  /// An open fetch to wait for: one that brings all of `need`; with `parts`, if several do together, the youngest of
+  /// these. Otherwise none, and `need` is what is not on its way.
+  ModelFetch* to_join(std::uint64_t address, std::uint8_t& need, bool parts) {
+    std::uint8_t coming = 0;
+    for (auto f = all.rbegin(); f != all.rend(); ++f) {
+      if (!f->open || f->address != address) continue;
+      if ((need & ~f->sectors) == 0) return &*f;
+      coming |= f->sectors;
+    }
+    if (!parts) return nullptr;
+    if ((need & ~coming) != 0) {
+      need &= static_cast<std::uint8_t>(~coming);
+      return nullptr;
+    }
+    return with(address, need, true);
+  }
+  /// The youngest fetch that brings some of the sectors.
+  ModelFetch* with(std::uint64_t address, std::uint8_t sectors, bool only_open) {
+    for (auto f = all.rbegin(); f != all.rend(); ++f) {
+      if (f->address == address && (f->open || !only_open) && (f->sectors & sectors) != 0) return &*f;
+    }
+    return nullptr;
+  }
+  /// Of those that waited for a fetch that is here, the ones that are answered; the others wait on. `valid`: sectors of
+  /// the line.
+  std::vector<std::size_t> answered(const ModelFetch& fetch, std::uint8_t valid, bool parts) {
+    std::vector<std::size_t> done;
+    for (const std::size_t w : fetch.waiters) {
+      const auto rest = static_cast<std::uint8_t>(wanted[w] & ~fetch.sectors & ~valid);
+      ModelFetch* const next = parts && rest != 0 ? with(fetch.address, rest, false) : nullptr;
+      next != nullptr ? next->waiters.push_back(w) : done.push_back(w);
+    }
+    return done;
+  }
+};
+
 using Counters = std::map<std::string, std::uint64_t>;
 
 class L1Model {
@@ -113,7 +154,7 @@ class L1Model {
   };
   Policy policy(AccessClass c) const;
   std::uint8_t missing(const Request& r);
-  ModelFetch* joinable(const Request& r);
+  ModelFetch* joinable(const Request& r, std::uint8_t& need);
   void down(const Request& r);
   void pass(const Request& r);
   void make_dirty(ModelLine& line, std::uint8_t sectors);
@@ -127,7 +168,7 @@ class L1Model {
   memory::L1Config config_;
   std::uint8_t all_;
   ModelArray lines_;
-  std::list<ModelFetch> fetches_;
+  ModelFetches fetches_;
 };
 
 /// The partition serves one request a cycle, in order, when its bank is free and an MSHR is there for it.
@@ -156,7 +197,7 @@ class L2Model {
   memory::MemorySystemConfig config_;
   std::uint8_t all_;
   ModelArray lines_;
-  std::list<ModelFetch> fetches_;
+  ModelFetches fetches_;
   std::vector<std::uint64_t> bank_free_;
   std::uint64_t head_since_ = 0;
   bool head_failed_ = false;

@@ -58,6 +58,16 @@ TEST_CASE("a store that leaves bytes out brings a mask, and headers have wires o
   CHECK(c.packet_flits(4) == 5);                        // an answer
 }
 
+TEST_CASE("a header may have wires of its own") {
+  memory::MemorySystemConfig c;
+  c.interconnect.flit_bytes = 64;
+  c.interconnect.header_flits = 0;
+  CHECK(c.packet_flits(0) == 1);  // a request has a flit in any case
+  CHECK(c.packet_flits(1) == 1);
+  CHECK(c.packet_flits(4) == 2);
+  CHECK(refusal(c).empty());
+}
+
 TEST_CASE("a header shares a flit with the first data") {
   memory::MemorySystemConfig c;
   c.interconnect.flit_bytes = 64;

@@ -35,21 +35,17 @@ std::uint8_t L1Model::missing(const Request& r) {
   return static_cast<std::uint8_t>((registers || config_.fill == "line" ? all_ : wanted) & ~valid);
 }
 
-// The youngest, should there be several.
-ModelFetch* L1Model::joinable(const Request& r) {
-  const std::uint8_t need = missing(r);
-  for (auto f = fetches_.rbegin(); f != fetches_.rend(); ++f) {
-    if (f->open && f->address == r.address && (need & ~f->sectors) == 0) return &*f;
-  }
-  return nullptr;
+ModelFetch* L1Model::joinable(const Request& r, std::uint8_t& need) {
+  return fetches_.to_join(r.address, need, config_.sector_merge && r.access != AccessClass::register_read);
 }
 
 std::string L1Model::obstacle(const Request& r) {
   const bool registers = r.access == AccessClass::register_read;
   if (!config_.enabled || !looks_up(r.access) || (!registers && (!policy(r.access).cached || r.bypass_l1))) return "";
-  if (missing(r) == 0) return "";
-  if (const ModelFetch* f = joinable(r)) return f->waiters.size() < config_.merge_limit ? "" : "merge";
-  return fetches_.size() < config_.mshrs ? "" : "mshr";
+  std::uint8_t need = missing(r);
+  if (need == 0) return "";
+  if (const ModelFetch* f = joinable(r, need)) return f->waiters.size() < config_.merge_limit ? "" : "merge";
+  return fetches_.all.size() < config_.mshrs ? "" : "mshr";
 }
 
 void L1Model::down(const Request& r) {
@@ -103,7 +99,7 @@ void L1Model::make_room(std::uint64_t address) {
 
 // What is being fetched is older than what was just done to the line.
 void L1Model::close(std::uint64_t address) {
-  for (ModelFetch& f : fetches_) {
+  for (ModelFetch& f : fetches_.all) {
     if (f.address == address) f.open = false;
   }
 }
@@ -170,7 +166,7 @@ void L1Model::take(Request& r, std::size_t index) {
 void L1Model::read(Request& r, std::size_t index) {
   const bool registers = r.access == AccessClass::register_read;
   ModelLine* line = lines_.find(r.address);
-  const std::uint8_t need = missing(r);
+  std::uint8_t need = missing(r);
   hit[index] = need == 0;
   if (need == 0) {
     ++counters["read_hits"];
@@ -184,7 +180,8 @@ void L1Model::read(Request& r, std::size_t index) {
   }
   ++counters["read_misses"];
   counters["sector_misses"] += line != nullptr;
-  if (ModelFetch* f = joinable(r)) {
+  fetches_.wanted[index] = registers ? all_ : r.sectors & all_;
+  if (ModelFetch* f = joinable(r, need)) {
     ++counters["mshr_merges"];
     f->waiters.push_back(index);
     return;
@@ -197,8 +194,8 @@ void L1Model::read(Request& r, std::size_t index) {
   f.local = r.access == AccessClass::local_load;
   f.sent = sent.size();
   f.waiters = {index};
-  fetches_.push_back(f);
-  counters["mshrs_max"] = std::max<std::uint64_t>(counters["mshrs_max"], fetches_.size());
+  fetches_.all.push_back(f);
+  counters["mshrs_max"] = std::max<std::uint64_t>(counters["mshrs_max"], fetches_.all.size());
   down(r);
   sent.back().sectors = need;
   counters["bytes_fetched"] += bytes_of(need);
@@ -239,12 +236,17 @@ void L1Model::store(const Request& r, const std::string& policy, bool allocate) 
 }
 
 std::vector<std::size_t> L1Model::fill(std::size_t number) {
-  const auto f = std::find_if(fetches_.begin(), fetches_.end(), [&](const ModelFetch& x) { return x.sent == number; });
-  if (f == fetches_.end()) return {};  // it went past the L1, or was a write
+  auto& all = fetches_.all;
+  const auto f = std::find_if(all.begin(), all.end(), [&](const ModelFetch& x) { return x.sent == number; });
+  if (f == all.end()) return {};  // it went past the L1, or was a write
   ++counters["fills"];
   const ModelFetch fetch = *f;
-  fetches_.erase(f);
-  if (!fetch.open) return fetch.waiters;
+  all.erase(f);
+  const bool parts = config_.sector_merge && !fetch.registers;
+  if (!fetch.open) {
+    const ModelLine* there = lines_.find(fetch.address);
+    return fetches_.answered(fetch, there == nullptr ? 0 : there->valid, parts);
+  }
   ++counters["fills_installed"];
   if (lines_.find(fetch.address) == nullptr) {
     make_room(fetch.address);
@@ -256,7 +258,7 @@ std::vector<std::size_t> L1Model::fill(std::size_t number) {
   ModelLine& line = *lines_.find(fetch.address);
   line.valid |= fetch.sectors;
   if (fetch.registers) line.bytes = sent[number].bytes;
-  return fetch.waiters;
+  return fetches_.answered(fetch, line.valid, parts);
 }
 
 void L1Model::kernel_boundary() {
@@ -269,7 +271,7 @@ void L1Model::kernel_boundary() {
     }
     set.remove_if([](const ModelLine& line) { return !line.registers; });
   }
-  for (ModelFetch& f : fetches_) {
+  for (ModelFetch& f : fetches_.all) {
     if (!f.registers) f.open = false;
   }
   flushed.emplace_back(first, sent.size() - first);

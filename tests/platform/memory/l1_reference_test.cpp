@@ -245,6 +245,7 @@ memory::L1Config policy(unsigned n, std::mt19937& random) {
   c.size_bytes = c.line_bytes * c.ways * (1 + pick(6));
   c.mshrs = 1 + pick(12);
   c.merge_limit = 1 + pick(4);
+  c.sector_merge = n % 3 != 0;
   c.hit_latency = 1 + pick(20);
   c.tags = 1 + pick(3);
   c.miss_queue = c.fill_queue = c.response_queue = 4000;

@@ -54,6 +54,31 @@ TEST_CASE("requests for different sectors of a line are fetched apart, for the s
   CHECK(d.requests[3].hit);
 }
 
+TEST_CASE("a load of sectors that several fetches bring fetches only what none does, and waits for all") {
+  const bool merges = GENERATE(false, true);
+  CAPTURE(merges);
+  auto l1 = caching();
+  l1.fill = "sector";
+  l1.sector_merge = merges;
+  memory::MemorySystemConfig config = fixed_dram();
+  config.l2.sector_merge = merges;
+  Bench bench(config, l1);
+  Driver& d = bench.driver();
+  d.add(0, AccessClass::data_load, 0x1000, 0x1);
+  d.add(0, AccessClass::data_load, 0x1000, 0x3);
+  d.add(0, AccessClass::data_load, 0x1000, 0x7);
+  d.add(0, AccessClass::data_load, 0x1000, 0x6);  // of two fetches that are on their way
+  REQUIRE(bench.run() == "");
+  CHECK(Bench::stat(*bench.l1[0], "fills") == 3);
+  CHECK(Bench::stat(*bench.l1[0], "mshr_merges") == 1);
+  std::uint64_t of_dram = 0;
+  for (auto& l2 : bench.l2) of_dram += Bench::stat(*l2, "bytes_fetched");
+  CHECK(of_dram == (merges ? 3u : 6u) * 32);
+  CHECK(Bench::stat(*bench.l1[0], "bytes_fetched") == (merges ? 3u : 6u) * 32);
+  for (unsigned i = 1; i < 3; ++i) CHECK(d.requests[i].done >= d.requests[i - 1].done);
+  CHECK(d.requests[3].done >= d.requests[2].done);
+}
+
 TEST_CASE("write-through keeps the line with the sectors written, and allocates where it is told to") {
   auto l1 = caching();
   l1.fill = "sector";

@@ -77,7 +77,7 @@ bool L2Model::read(const Request& r, std::size_t index, std::uint64_t now) {
   const bool atomic = r.access == AccessClass::atomic;
   const std::uint8_t wanted = r.sectors & all_;
   ModelLine* line = lines_.find(r.address);
-  const auto missing = static_cast<std::uint8_t>(wanted & ~(line == nullptr ? 0 : line->valid));
+  auto missing = static_cast<std::uint8_t>(wanted & ~(line == nullptr ? 0 : line->valid));
   if (missing == 0) {
     ++counters["read_hits"];
     hit[index] = true;
@@ -90,16 +90,14 @@ bool L2Model::read(const Request& r, std::size_t index, std::uint64_t now) {
       ++counters["last_reads"];
     }
   } else {
-    const auto joined = std::find_if(fetches_.rbegin(), fetches_.rend(), [&](const ModelFetch& f) {
-      return f.open && f.address == r.address && (missing & ~f.sectors) == 0;
-    });
-    if (joined != fetches_.rend()) {
+    fetches_.wanted[index] = wanted;
+    if (ModelFetch* const joined = fetches_.to_join(r.address, missing, config_.l2.sector_merge)) {
       if (joined->waiters.size() == config_.l2.merge_limit) return false;
       joined->waiters.push_back(index);
       if (atomic) joined->atomics |= wanted;
       ++counters["mshr_merges"];
     } else {
-      if (fetches_.size() == config_.l2.mshrs) return false;
+      if (fetches_.all.size() == config_.l2.mshrs) return false;
       ModelFetch f;
       f.address = r.address;
       f.sectors = missing;
@@ -107,8 +105,8 @@ bool L2Model::read(const Request& r, std::size_t index, std::uint64_t now) {
       f.sent = reads.size();
       f.waiters = {index};
       if (atomic) f.atomics = wanted;
-      fetches_.push_back(f);
-      counters["mshrs_max"] = std::max<std::uint64_t>(counters["mshrs_max"], fetches_.size());
+      fetches_.all.push_back(f);
+      counters["mshrs_max"] = std::max<std::uint64_t>(counters["mshrs_max"], fetches_.all.size());
       Sent s;
       s.address = r.address;
       s.sectors = missing;
@@ -146,11 +144,16 @@ void L2Model::write(const Request& r, std::uint64_t now) {
 }
 
 void L2Model::fill(std::size_t number, std::uint64_t now) {
-  const auto f = std::find_if(fetches_.begin(), fetches_.end(), [&](const ModelFetch& x) { return x.sent == number; });
+  auto& all = fetches_.all;
+  const auto f = std::find_if(all.begin(), all.end(), [&](const ModelFetch& x) { return x.sent == number; });
   const ModelFetch fetch = *f;
-  fetches_.erase(f);
-  for (const std::size_t waiter : fetch.waiters) answered[waiter] = now + 2;
+  all.erase(f);
+  const auto answer = [&](const ModelLine* line) {
+    const std::uint8_t valid = line == nullptr ? 0 : line->valid;
+    for (const std::size_t waiter : fetches_.answered(fetch, valid, config_.l2.sector_merge)) answered[waiter] = now + 2;
+  };
   if (!fetch.open) {
+    answer(lines_.find(fetch.address));
     ++counters["last_reads"];
     return;
   }
@@ -159,6 +162,7 @@ void L2Model::fill(std::size_t number, std::uint64_t now) {
   ModelLine& line = *lines_.find(fetch.address);
   line.valid |= fetch.sectors;
   make_dirty(line, fetch.atomics & line.valid);
+  answer(&line);
 }
 
 }  // namespace regatta::test

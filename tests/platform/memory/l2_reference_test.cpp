@@ -151,6 +151,7 @@ memory::MemorySystemConfig l2_policy(unsigned n, std::mt19937& random) {
   c.l2.banks = 1 + pick(4);
   c.l2.mshrs = 1 + pick(12);
   c.l2.merge_limit = 1 + pick(4);
+  c.l2.sector_merge = pick(3) != 0;
   c.l2.latency = 80 + pick(40);
   c.l2.queue = c.l2.response_queue = c.l2.dram_queue = 5000;
   c.machine_sms = c.simulated_sms = 1;

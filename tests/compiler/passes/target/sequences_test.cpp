@@ -212,6 +212,11 @@ TEST_CASE("scaled approximations are as near as their unit is") {
   const Operands operands = arguments(1000000);
   CHECK(largest_distance("rsqrt.approx.f32 %f3, %f1; mov.b32 %r3, %f3;", operands) <= 1);
   CHECK(largest_distance("ex2.approx.f32 %f3, %f1; mov.b32 %r3, %f3;", operands) <= 2);
+  CHECK(largest_distance("lg2.approx.f32 %f3, %f1; mov.b32 %r3, %f3;", operands) <= 1);
+  CHECK(largest_distance("sqrt.approx.f32 %f3, %f1; mov.b32 %r3, %f3;", operands) <= 1);
+  CHECK(largest_distance("sin.approx.f32 %f3, %f1; mov.b32 %r3, %f3;", operands) == 0);
+  CHECK(largest_distance("cos.approx.f32 %f3, %f1; mov.b32 %r3, %f3;", operands) == 0);
+  CHECK(largest_distance("clz.b32 %r3, %r1;", operands) == 0);
 }
 
 TEST_CASE("sequences in loops and branches give the same bits") {
