@@ -65,7 +65,8 @@ void L1Config::declare(support::OptionSet& o) {
   o.add("l1.mshrs", mshrs, "entries", "lines that the L1 can fetch at a time", 1, 1u << 16);
   o.add("l1.merge_limit", merge_limit, "requests", "requests that may wait for one fetch of the L1", 1, 1024);
   o.add("l1.sector_merge", sector_merge,
-        "in the L1, a read of which some sectors are on their way fetches only the others and waits for all; false: it fetches "
+        "in the L1, a read of which some sectors are on their way fetches only the others and waits for all; false: it "
+        "fetches "
         "all that it misses, unless one fetch brings them all");
   o.add("l1.hit_latency", hit_latency, "cycles", "cycles from request to answer on a hit", 1, 100000);
   o.add("l1.tags", tags, "lines", "lines of accesses that the L1 looks up per cycle", 1, 32);
@@ -148,9 +149,10 @@ void MemorySystemConfig::declare(support::OptionSet& o) {
         "width of an SM's port for answers: flits per cycle", 1, 64);
   o.add("interconnect.partition_flits", interconnect.partition_flits, "flits",
         "width of a partition's port: flits per cycle and direction", 1, 1024);
-  o.add("interconnect.header_flits", interconnect.header_flits, "flits",
-        "header flits of a packet, before its data; 0: headers have wires of their own, and a packet has a flit at least",
-        0, 64);
+  o.add(
+      "interconnect.header_flits", interconnect.header_flits, "flits",
+      "header flits of a packet, before its data; 0: headers have wires of their own, and a packet has a flit at least",
+      0, 64);
   o.add("interconnect.header_bytes", interconnect.header_bytes, "bytes",
         "header of a packet, in one flit with the first of its data; 0: interconnect.header_flits flits without data",
         0, 1024);
@@ -175,7 +177,8 @@ void MemorySystemConfig::declare(support::OptionSet& o) {
   o.add("l2.mshrs", l2.mshrs, "entries", "fetches that a partition can have in flight", 1, 1u << 16);
   o.add("l2.merge_limit", l2.merge_limit, "requests", "requests that may wait for one fetch of the L2", 1, 1024);
   o.add("l2.sector_merge", l2.sector_merge,
-        "in the L2, a read of which some sectors are on their way fetches only the others and waits for all; false: it fetches "
+        "in the L2, a read of which some sectors are on their way fetches only the others and waits for all; false: it "
+        "fetches "
         "all that it misses, unless one fetch brings them all");
   o.add("l2.queue", l2.queue, "entries", "requests that a partition holds before it exerts back-pressure", 1, 1u << 16);
   o.add("l2.response_queue", l2.response_queue, "entries", "answers of a partition that may wait behind its pipeline",

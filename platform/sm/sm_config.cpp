@@ -130,7 +130,8 @@ void SmConfig::declare(support::OptionSet& o, const Policies& policies) {
   o.add("fetch.width", fetch_width, "instructions",
         "instructions per fetch, for which the buffer must have room; one warp fetches per scheduler and cycle", 1, 16);
   o.add("fetch.instruction_bytes", instruction_bytes, "bytes",
-        "bytes of an instruction in the instruction cache, a power of two; NVIDIA GPUs: 8 up to Pascal, 16 since", 1, 32);
+        "bytes of an instruction in the instruction cache, a power of two; NVIDIA GPUs: 8 up to Pascal, 16 since", 1,
+        32);
   o.add("fetch.latency", fetch_latency, "cycles", "cycles from fetch to the instruction buffer", 1, 1000);
   o.add("fetch.buffer_entries", buffer_entries, "instructions", "instructions in the buffer of one warp", 1, 64);
   o.add("fetch.branch_latency", branch_latency, "cycles", "cycles from the issue of a branch to the warp's next fetch",

@@ -21,9 +21,9 @@ bool branches(const ir::Instruction& i);
 /// Returns the number of operations replaced. Edges are built before and after.
 std::uint32_t expand_operations(ir::Function& f);
 
-/// The same for approximate functions without `.ftz`, whose unit flushes subnormal numbers: scaled before and after; and
-/// for sines and cosines, whose unit takes turns. Before branches are converted, as what stands under a guard is not
-/// replaced.
+/// The same for approximate functions without `.ftz`, whose unit flushes subnormal numbers: scaled before and after;
+/// and for sines and cosines, whose unit takes turns. Before branches are converted, as what stands under a guard is
+/// not replaced.
 std::uint32_t scale_approximations(ir::Function& f);
 
 }  // namespace regatta::passes

@@ -98,6 +98,7 @@ Knobs = TypedDict("Knobs", {
     "fault.warp": str,
     "fetch.branch_latency": int,  # cycles
     "fetch.buffer_entries": int,  # instructions
+    "fetch.instruction_bytes": int,  # bytes
     "fetch.latency": int,  # cycles
     "fetch.width": int,  # instructions
     "finereg.active_registers": int,  # warp registers
@@ -166,6 +167,7 @@ Knobs = TypedDict("Knobs", {
     "l1.miss_queue": int,  # entries
     "l1.mshrs": int,  # entries
     "l1.response_queue": int,  # entries
+    "l1.sector_merge": bool,
     "l1.sectors": int,  # sectors
     "l1.size_bytes": int,  # bytes
     "l1.tag_banks": int,  # banks
@@ -182,6 +184,7 @@ Knobs = TypedDict("Knobs", {
     "l2.partitions": int,  # partitions
     "l2.queue": int,  # entries
     "l2.response_queue": int,  # entries
+    "l2.sector_merge": bool,
     "l2.size_bytes": int,  # bytes
     "l2.store": str,
     "l2.store_miss": str,

@@ -150,7 +150,8 @@ void L2Model::fill(std::size_t number, std::uint64_t now) {
   all.erase(f);
   const auto answer = [&](const ModelLine* line) {
     const std::uint8_t valid = line == nullptr ? 0 : line->valid;
-    for (const std::size_t waiter : fetches_.answered(fetch, valid, config_.l2.sector_merge)) answered[waiter] = now + 2;
+    for (const std::size_t waiter : fetches_.answered(fetch, valid, config_.l2.sector_merge))
+      answered[waiter] = now + 2;
   };
   if (!fetch.open) {
     answer(lines_.find(fetch.address));

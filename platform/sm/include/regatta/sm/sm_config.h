@@ -60,16 +60,16 @@ struct SmConfig {
   unsigned issue_interval = 1;  ///< cycles between two issue slots of a scheduler
   std::string scheduler = "gto";
   std::string residency = "occupancy";
-  unsigned issue_width = 1;       ///< instructions per scheduler and cycle, of one warp
-  unsigned fetch_width = 2;       ///< instructions per fetch; one warp fetches per scheduler and cycle
-  unsigned instruction_bytes = 8;   ///< of code, as the instruction cache sees it
-  unsigned fetch_latency = 2;     ///< cycles from fetch to instruction buffer
-  unsigned buffer_entries = 4;    ///< instruction buffer of a warp
-  unsigned branch_latency = 1;    ///< cycles after issue of a branch before its warp fetches again
-  unsigned barrier_latency = 1;   ///< cycles from the last arrival to release
-  unsigned barrier_interval = 0;  ///< cycles between two arrivals that the SM takes note of; 0: any number at once
-  unsigned cta_launch = 0;        ///< cycles that the SM's launcher takes for a CTA, before its warps
-  unsigned warp_launch = 0;       ///< cycles that it takes for each warp
+  unsigned issue_width = 1;        ///< instructions per scheduler and cycle, of one warp
+  unsigned fetch_width = 2;        ///< instructions per fetch; one warp fetches per scheduler and cycle
+  unsigned instruction_bytes = 8;  ///< of code, as the instruction cache sees it
+  unsigned fetch_latency = 2;      ///< cycles from fetch to instruction buffer
+  unsigned buffer_entries = 4;     ///< instruction buffer of a warp
+  unsigned branch_latency = 1;     ///< cycles after issue of a branch before its warp fetches again
+  unsigned barrier_latency = 1;    ///< cycles from the last arrival to release
+  unsigned barrier_interval = 0;   ///< cycles between two arrivals that the SM takes note of; 0: any number at once
+  unsigned cta_launch = 0;         ///< cycles that the SM's launcher takes for a CTA, before its warps
+  unsigned warp_launch = 0;        ///< cycles that it takes for each warp
   ReadOnlyCacheConfig icache;
   ReadOnlyCacheConfig constant_cache{false, 2048, 4, 64, 4, 1};
 
