@@ -88,9 +88,14 @@ void ControlBitsUnit::issued(Warp& w, DynamicInstruction& d) {
   d.sources_read = false;
   const unsigned distance = bits.issue_distance();
   f.yields = bits.yield && bits.stall < 2;
-  // A warp issues one instruction per cycle in any case.
-  f.next = distance > 1 ? time(w.scheduler) + distance : 0;
-  if (distance > 1) schedule(Step::eligible, distance, w.info.warp.value());
+  if (distance > 1) {
+    f.next = time(w.scheduler) + distance;
+    schedule(Step::eligible, distance, w.info.warp.value());
+  } else {
+    // A warp issues one instruction per cycle in any case, unless time stands still: stalled().
+    f.next = 0;
+    latest_[w.scheduler] = Latest{core_.now, &w};
+  }
   if (bits.write_counter != trace::no_counter || bits.read_counter != trace::no_counter) {
     schedule(Step::raise, trace::counter_raise_delay, d.pool_index);
   }
@@ -129,6 +134,13 @@ Warp& ControlBitsUnit::due(std::uint32_t value) {
 const std::vector<Warp*>& ControlBitsUnit::stalled(unsigned scheduler) {
   ++frozen_[scheduler];
   held_back_.clear();
+  // The stage may wait while nothing is behind it: branches and marks of divergence do not pass it. An instruction that
+  // issues now would then have no distance to the one that its warp issued in the cycle before.
+  if (const Latest& latest = latest_[scheduler]; latest.warp != nullptr && latest.at + 1 == core_.now) {
+    flow(*latest.warp).next = time(scheduler) + 1;
+    schedule(Step::eligible, 1, latest.warp->info.warp.value());
+    held_back_.push_back(latest.warp);
+  }
   Ripe& ripe = ripe_[scheduler];
   if (ripe.since != core_.now) return held_back_;
   // This cycle does not count any more.

@@ -20,7 +20,10 @@ namespace regatta::sm {
 class ControlBitsUnit final : public Dependences {
  public:
   explicit ControlBitsUnit(Core& core)
-      : core_(core), frozen_(core.config.schedulers, 0), ripe_(core.config.schedulers) {}
+      : core_(core),
+        frozen_(core.config.schedulers, 0),
+        ripe_(core.config.schedulers),
+        latest_(core.config.schedulers) {}
   /// Throws support::UnfitTrace if the kernel has no control bits, or if they assume a latency that is less than this
   /// machine's.
   void kernel_started(const protocol::KernelContext& context) override;
@@ -61,6 +64,12 @@ class ControlBitsUnit final : public Dependences {
     std::vector<Warp*> warps;
   };
   std::vector<Ripe> ripe_;
+  /// Per scheduler, the warp that has issued an instruction of stall count 1 last.
+  struct Latest {
+    Cycle at;
+    Warp* warp = nullptr;
+  };
+  std::vector<Latest> latest_;
   std::vector<Warp*> held_back_;
   std::vector<trace::ControlBits> bits_;
   std::vector<Flow> flows_;  ///< by warp slot
