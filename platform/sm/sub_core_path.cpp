@@ -64,18 +64,36 @@ unsigned SubCorePath::places(unsigned queue) const {
   return queue == index_of(Unit::lsu) ? core_.config.sub_core.memory_queue + 1 : core_.config.sub_core.unit_queue;
 }
 
-unsigned SubCorePath::closed(unsigned scheduler) const {
+unsigned SubCorePath::full(unsigned scheduler) const {
   const SubCore& c = sub_cores_[scheduler];
-  constexpr unsigned all = (1u << protocol::unit_count) - 1;
-  if (c.control != nullptr) return all;
   unsigned kinds = 0;
   for (const Unit unit : {Unit::sfu, Unit::dp, Unit::lsu}) {
     if (c.held[index_of(unit)] >= places(static_cast<unsigned>(unit))) kinds |= 1u << index_of(unit);
   }
-  const bool latched =
-      std::none_of(c.latches.begin(), c.latches.end(), [this](Cycle free) { return free <= core_.now; });
-  if (latched || results_[scheduler].full()) kinds |= 1u << index_of(Unit::sp);
+  if (results_[scheduler].full()) kinds |= 1u << index_of(Unit::sp);
   return kinds;
+}
+
+bool SubCorePath::is_latched(const SubCore& c) const {
+  return std::none_of(c.latches.begin(), c.latches.end(), [this](Cycle free) { return free <= core_.now; });
+}
+
+unsigned SubCorePath::closed(unsigned scheduler) const {
+  const SubCore& c = sub_cores_[scheduler];
+  constexpr unsigned all = (1u << protocol::unit_count) - 1;
+  if (is_behind_reuse_) {
+    // What issues now comes later than what has entered in this cycle: only what cannot enter holds it back.
+    if (c.arrived != 0 || (c.control != nullptr && place(*c.control).entered < core_.now)) return all;
+    return full(scheduler);
+  }
+  if (c.control != nullptr) return all;
+  return full(scheduler) | (is_latched(c) ? 1u << index_of(Unit::sp) : 0);
+}
+
+bool SubCorePath::takes(unsigned scheduler, Unit kind) const {
+  const SubCore& c = sub_cores_[scheduler];
+  if (c.control != nullptr || ((full(scheduler) >> index_of(kind)) & 1) != 0) return false;
+  return kind != Unit::sp || !is_latched(c);
 }
 
 Stall SubCorePath::reason(unsigned scheduler, Unit kind) const {

@@ -51,6 +51,9 @@ class SubCorePath final : public OperandPath, tlm::tlm_bw_transport_if<> {
   bool available(unsigned scheduler, protocol::Unit kind) const override {
     return ((closed(scheduler) >> static_cast<unsigned>(kind)) & 1) == 0;
   }
+  bool takes(unsigned scheduler, protocol::Unit kind) const override;
+  void put_behind_reuse_point() override { is_behind_reuse_ = true; }
+  void backlog(unsigned scheduler, unsigned instructions) override { sub_cores_[scheduler].arrived = instructions; }
   protocol::Stall reason(unsigned scheduler, protocol::Unit kind) const override;
   void enter(DynamicInstruction& d) override;
   void operands_ready(std::uint32_t place) override;
@@ -89,11 +92,15 @@ class SubCorePath final : public OperandPath, tlm::tlm_bw_transport_if<> {
     Queue window;                              ///< allocated, in order
     std::array<Queue, queue_count> queues;     ///< variable latency, by unit, in order
     std::array<unsigned, queue_count> held{};  ///< instructions that have a place in a queue, issued and not dispatched
+    unsigned arrived = 0;                      ///< from the reuse point, and not entered
     std::vector<DynamicInstruction*> handed;   ///< in the execution units, not dispatched
     std::vector<Cycle> latches;    ///< per pipeline of the sub-core: takes an instruction at issue from here
     std::vector<Cycle> pipelines;  ///< and from allocate, or a queue
   };
 
+  /// Kinds whose queue, or whose result queue, has no place: a bit per unit.
+  unsigned full(unsigned scheduler) const;
+  bool is_latched(const SubCore& c) const;
   unsigned queue_of(const DynamicInstruction& d) const;
   unsigned places(unsigned queue) const;
   Place& place(const DynamicInstruction& d) { return places_[d.pool_index]; }
@@ -132,6 +139,7 @@ class SubCorePath final : public OperandPath, tlm::tlm_bw_transport_if<> {
   std::vector<Place> places_;
   Queue unsent_;  ///< without a plan, instructions with reads to send, in order of issue
   MemoryTurns turns_;
+  bool is_behind_reuse_ = false;
   std::size_t under_way_ = 0;  ///< instructions in the path, not dispatched
   protocol::OperandPayloadPool payloads_;
   RequestChannel channel_;
