@@ -17,7 +17,7 @@
 #   make bench-studies  what regatta-study costs beside its simulations
 #   make synthesis  gates, flip-flops and paths of the blocks in RTL (platform/cosim/synthesis)
 #   make traces   annotate every kernel at full size, or SUITE=wir: the programs of a paper (traces/suites)
-#   make reproduce-regless, -wir, -greener, -aging, -finereg, -sharing, -sharing-scratchpad, -storage, -suites   run a paper's evaluation again and write its page (examples/reproduce)
+#   make reproduce-regless, -wir, -greener, -aging, -finereg, -sharing, -sharing-scratchpad, -storage, -modern, -suites   run a paper's evaluation again and write its page (examples/reproduce)
 # Variables: JOBS (processes at a time), PYTHON (for reproductions; one that has matplotlib), CMAKE_ARGS (more settings for the configuration), PREFIX (for install).
 
 JOBS ?= $(shell nproc)
@@ -27,7 +27,7 @@ CMAKE_ARGS ?=
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 BUILD := build/release
 
-.PHONY: all build tools demo test test-all bench registers joins traces asan asan-programs tsan fuzz cosim bench-cosim bench-compare validate scale studies bench-studies synthesis package package-test wheel reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-sharing-scratchpad reproduce-storage reproduce-suites format format-check docs tidy install packages clean
+.PHONY: all build tools demo test test-all bench registers joins traces asan asan-programs tsan fuzz cosim bench-cosim bench-compare validate scale studies bench-studies synthesis package package-test wheel reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-sharing-scratchpad reproduce-storage reproduce-modern reproduce-suites format format-check docs tidy install packages clean
 
 all: build
 
@@ -63,7 +63,7 @@ registers: packages
 	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh release $(JOBS) regatta-registers
 	@$(BUILD)/bin/regatta-registers
 
-reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-sharing-scratchpad reproduce-storage reproduce-suites: reproduce-%: tools
+reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-sharing-scratchpad reproduce-storage reproduce-modern reproduce-suites: reproduce-%: tools
 	@.cmake/setup-packages.sh --reproduce
 	@$(PYTHON) examples/reproduce/$(subst -,/,$*)/run.py --bin $(BUILD)/bin --jobs $(JOBS)
 

@@ -47,6 +47,14 @@ class OperandPath : public sc_core::sc_module, public support::StatProvider {
   /// Why an instruction of this kind finds none.
   virtual protocol::Stall reason(unsigned scheduler, protocol::Unit kind) const = 0;
 
+  // With a reuse point, instructions arrive some cycles after their issue.
+  /// Whether an instruction of this kind that has arrived may enter now.
+  virtual bool takes(unsigned scheduler, protocol::Unit kind) const { return available(scheduler, kind); }
+  /// There is a reuse point.
+  virtual void put_behind_reuse_point() {}
+  /// So many instructions of a scheduler have arrived and not entered.
+  virtual void backlog(unsigned /*scheduler*/, unsigned /*instructions*/) {}
+
   /// An instruction enters: a place is available, and its reads begin.
   virtual void enter(DynamicInstruction& d) = 0;
   /// Work::Kind::operands_ready, if the path schedules it: all operands of `place` are there.

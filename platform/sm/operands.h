@@ -34,6 +34,11 @@ class Operands {
   bool available(unsigned scheduler, protocol::Unit kind) const {
     return direct() ? collectors_->available(scheduler, kind) : path_->available(scheduler, kind);
   }
+  bool takes(unsigned scheduler, protocol::Unit kind) const {
+    return direct() ? collectors_->available(scheduler, kind) : path_->takes(scheduler, kind);
+  }
+  /// Whether the path has to know what waits in front of it.
+  bool counts_backlog() const { return !direct(); }
   void enter(DynamicInstruction& d) { direct() ? collectors_->enter(d) : path_->enter(d); }
   void operands_ready(std::uint32_t place) {
     direct() ? collectors_->operands_ready(place) : path_->operands_ready(place);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reuse_stage.h"
 
-#include "operands.h"
-
 #include <algorithm>
 #include <utility>
 
@@ -40,7 +38,10 @@ void ReuseStage::ask(DynamicInstruction& d) {
 /// Execute or bypass.
 void ReuseStage::settle(DynamicInstruction& d, Decision decision) {
   if (decision == Decision::execute) {
-    if (!collect(d)) executing_.push_back(&d);
+    if (!collect(d)) {
+      executing_.push_back(&d);
+      tell_backlog(d.scheduler);
+    }
     return;
   }
   if (__builtin_expect(d.info->writes_memory || d.info->destination_predicate_count != 0, 0)) {
@@ -54,9 +55,16 @@ void ReuseStage::settle(DynamicInstruction& d, Decision decision) {
 }
 
 bool ReuseStage::collect(DynamicInstruction& d) {
-  if (!operands_.available(d.scheduler, d.traits->unit)) return false;
+  if (!operands_.takes(d.scheduler, d.traits->unit)) return false;
   operands_.enter(d);
   return true;
+}
+
+void ReuseStage::tell_backlog(unsigned scheduler) const {
+  if (!operands_.counts_backlog()) return;
+  operands_->backlog(scheduler,
+                     static_cast<unsigned>(std::count_if(executing_.begin(), executing_.end(),
+                                                         [&](const auto* d) { return d->scheduler == scheduler; })));
 }
 
 /// Lets instructions enter the operand path that wait only for a place there. Returns whether any instruction got one.
@@ -64,6 +72,9 @@ bool ReuseStage::collect_executing() {
   const auto left = std::remove_if(executing_.begin(), executing_.end(), [this](auto* d) { return collect(*d); });
   const bool any = left != executing_.end();
   executing_.erase(left, executing_.end());
+  if (any && operands_.counts_backlog()) {
+    for (unsigned s = 0; s < core_.config.schedulers; ++s) tell_backlog(s);
+  }
   return any;
 }
 

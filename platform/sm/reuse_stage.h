@@ -10,6 +10,7 @@
 #include "contract.h"
 #include "core.h"
 #include "holds.h"
+#include "operands.h"
 
 #include <cstddef>
 #include <memory>
@@ -19,8 +20,6 @@
 
 namespace regatta::sm {
 
-class Operands;
-
 class ReuseStage : public sc_core::sc_module {
  public:
   ReuseStage(const sc_core::sc_module_name& name, Core& core, Operands& operands)
@@ -28,6 +27,7 @@ class ReuseStage : public sc_core::sc_module {
   void connect(protocol::ReusePoint* point) {
     point_ = point;
     latency_ = point == nullptr ? 0 : point->latency();
+    if (point != nullptr) operands_->put_behind_reuse_point();
     if (core_.config.check_contracts) before_ = std::make_unique<InstructionSnapshot>();
   }
 
@@ -61,6 +61,7 @@ class ReuseStage : public sc_core::sc_module {
   [[noreturn, gnu::noinline, gnu::cold]] void broken(const std::string& did, const std::string& expected) const;
   void settle(DynamicInstruction& d, Decision decision);
   bool collect(DynamicInstruction& d);
+  void tell_backlog(unsigned scheduler) const;
   bool collect_executing();
   bool ask_waiting();
   void ask_keeper(unsigned asked);

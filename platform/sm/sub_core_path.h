@@ -52,6 +52,9 @@ class SubCorePath final : public OperandPath, tlm::tlm_bw_transport_if<> {
     return ((closed(scheduler) >> static_cast<unsigned>(kind)) & 1) == 0;
   }
   bool finds_pipeline(unsigned scheduler, const InstructionTraits& next) const override;
+  bool takes(unsigned scheduler, protocol::Unit kind) const override;
+  void put_behind_reuse_point() override { is_behind_reuse_ = true; }
+  void backlog(unsigned scheduler, unsigned instructions) override { sub_cores_[scheduler].arrived = instructions; }
   protocol::Stall reason(unsigned scheduler, protocol::Unit kind) const override;
   void enter(DynamicInstruction& d) override;
   void operands_ready(std::uint32_t place) override;
@@ -90,6 +93,7 @@ class SubCorePath final : public OperandPath, tlm::tlm_bw_transport_if<> {
     Queue window;                              ///< allocated, in order
     std::array<Queue, queue_count> queues;     ///< variable latency, by unit, in order
     std::array<unsigned, queue_count> held{};  ///< instructions that have a place in a queue, issued and not dispatched
+    unsigned arrived = 0;                      ///< from the reuse point, and not entered
     std::vector<DynamicInstruction*> handed;   ///< in the execution units, not dispatched
     std::vector<Cycle> latches;    ///< per pipeline of the sub-core: takes an instruction at issue from here on
     std::vector<Cycle> pipelines;  ///< and from allocate, or a queue
@@ -100,6 +104,8 @@ class SubCorePath final : public OperandPath, tlm::tlm_bw_transport_if<> {
   /// Of the pipelines of a sub-core that `may` names, a bit each, the one that is free first.
   unsigned earliest(const std::vector<Cycle>& pipelines, std::uint64_t may) const;
   std::uint64_t pipelines_for(const DynamicInstruction& d) const;
+  /// Kinds whose queue, or whose result queue, has no place: a bit per unit.
+  unsigned full(unsigned scheduler) const;
   unsigned queue_of(const DynamicInstruction& d) const;
   unsigned places(unsigned queue) const;
   Place& place(const DynamicInstruction& d) { return places_[d.pool_index]; }
@@ -144,6 +150,7 @@ class SubCorePath final : public OperandPath, tlm::tlm_bw_transport_if<> {
   TargetContract reads_of_;
   std::uint64_t instructions_ = 0, reads_ = 0, duplicates_ = 0, held_reads_ = 0, cached_reads_ = 0;
   std::uint64_t allocate_waits_ = 0, control_waits_ = 0, queue_waits_ = 0, bypassed_ = 0;
+  bool is_behind_reuse_ = false;
 };
 
 }  // namespace regatta::sm

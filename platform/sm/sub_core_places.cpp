@@ -21,21 +21,40 @@ unsigned SubCorePath::places(unsigned queue) const {
   return queue == index_of(Unit::lsu) ? core_.config.sub_core.memory_queue + 1 : core_.config.sub_core.unit_queue;
 }
 
-unsigned SubCorePath::closed(unsigned scheduler) const {
+unsigned SubCorePath::full(unsigned scheduler) const {
   const SubCore& c = sub_cores_[scheduler];
-  constexpr unsigned all = (1u << protocol::unit_count) - 1;
-  if (c.control != nullptr) return all;
   unsigned kinds = 0;
   for (const Unit unit : {Unit::sfu, Unit::dp, Unit::lsu}) {
     if (c.held[index_of(unit)] >= places(static_cast<unsigned>(unit))) kinds |= 1u << index_of(unit);
   }
+  if (results_[scheduler].full()) kinds |= 1u << index_of(Unit::sp);
+  return kinds;
+}
+
+unsigned SubCorePath::closed(unsigned scheduler) const {
+  const SubCore& c = sub_cores_[scheduler];
+  constexpr unsigned all = (1u << protocol::unit_count) - 1;
+  if (is_behind_reuse_) {
+    // What issues now comes later than what has entered in this cycle: only what cannot enter holds it back.
+    if (c.arrived != 0 || (c.control != nullptr && place(*c.control).entered < core_.now)) return all;
+    return full(scheduler);
+  }
+  if (c.control != nullptr) return all;
+  unsigned kinds = full(scheduler);
   const auto is_free = [this](Cycle free) { return free <= core_.now; };
-  if (results_[scheduler].full() || std::none_of(c.latches.begin(), c.latches.end(), is_free)) {
+  if (std::none_of(c.latches.begin(), c.latches.end(), is_free)) {
     kinds |= 1u << index_of(Unit::sp);
   } else if (execution_.has_kinds() && !std::all_of(c.latches.begin(), c.latches.end(), is_free)) {
     kinds |= some_pipelines;
   }
   return kinds;
+}
+
+bool SubCorePath::takes(unsigned scheduler, Unit kind) const {
+  const SubCore& c = sub_cores_[scheduler];
+  if (c.control != nullptr || ((full(scheduler) >> index_of(kind)) & 1) != 0) return false;
+  return kind != Unit::sp ||
+         std::any_of(c.latches.begin(), c.latches.end(), [this](Cycle free) { return free <= core_.now; });
 }
 
 bool SubCorePath::finds_pipeline(unsigned scheduler, const InstructionTraits& next) const {

@@ -264,6 +264,23 @@ TEST_CASE("control bits: stall counts hold while allocation waits for ports") {
   CHECK(r.of(0, 3).dispatched - r.of(0, 2).dispatched == 4);
 }
 
+TEST_CASE("control bits: stall counts hold behind instructions that do not pass the allocate stage") {
+  TraceBuilder b;
+  b.op(OpClass::fp32_mad, {31}, {10, 12, 14});
+  b.op(OpClass::fp32_mad, {33}, {10, 12, 14});  // 1: waits for ports two cycles, with nothing behind it
+  b.op(OpClass::nop, {}, {});                   // as bssy and bsync
+  b.op(OpClass::int_add, {41}, {43});
+  b.op(OpClass::int_add, {36}, {33});  // 4: of the waiting one's result
+  b.exit();
+  b.launch(1, 32);
+  b.run_all();
+  annotate(b, {stall(1), stall(1), stall(1), stall(2), stall(1)});
+  const Recording r = test::record(b, "control_conflict_behind_nop", control_machine());
+  CHECK(r.gap(1, 2) == 1);
+  CHECK(r.gap(2, 3) == 3);  // one, and the two that do not count
+  CHECK(r.gap(3, 4) == 2);
+}
+
 TEST_CASE("control bits: a kernel without them is refused") {
   TraceBuilder b = add_and_multiply();
   b.run_all();
