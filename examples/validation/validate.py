@@ -65,7 +65,7 @@ MECHANISMS = {
     "more than 256 lines on their way to an L1": ["--l1.mshrs", 256],
 }
 CODE_COUNTS = 1_000_000  # bytes of DRAM below which a kernel's code, of up to 73 KB, is a part that counts
-SMALL = 1_000_000  # warp instructions of the launches that are simulated without a mechanism
+SMALL = 400_000  # warp instructions of the launches that are simulated without a mechanism
 
 
 @dataclass

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Ideas of register storage on a modern SM: each on the machine of its paper, on h100 and on h100 with sub-cores, with the same
+"""Ideas of register storage on a modern SM: each on the machine of its paper, on h100 and on h100 with collectors, with the same
 programs. Tables, a figure, README.md. See --help."""
 
 import sys
