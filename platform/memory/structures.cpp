@@ -98,6 +98,10 @@ std::uint32_t MshrTable::allocate(std::uint64_t address, std::uint8_t sectors, P
 
 void MshrTable::add_waiter(std::uint32_t index, Payload* waiter) {
   Entry& e = entries_[index];
+  if (free_node_ == none) {  // requests that moved here left room for others where they were
+    free_node_ = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.emplace_back();
+  }
   const std::uint32_t node = free_node_;
   free_node_ = nodes_[node].next;
   nodes_[node] = Node{waiter, none};

@@ -21,6 +21,7 @@ base = "h100"
 [sm]
 operand_path = "sub_core"
 [register_file]
+cache = false
 banks = 8
 mapping = "sub_core_register"
 ports = "1r1w"
@@ -53,7 +54,7 @@ cache = true
 )";
 
 // Presets with sub-cores, and what differs with control bits.
-constexpr const char* presets[] = {"rtx_a6000", "rtx_2080ti"};
+constexpr const char* presets[] = {"h100", "rtx_a6000", "rtx_2080ti"};
 
 struct Machines {
   Folder folder;

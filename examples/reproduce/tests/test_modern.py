@@ -81,7 +81,8 @@ class RunsTest(unittest.TestCase):
             self.assertTrue(place.only, key)
             for i in place.only:
                 self.assertIn(i, ideas.ideas, key)
-                self.assertNotEqual(place.scheme(i), ideas.places[ideas.modern].scheme(i), (key, i))
+                if i != key:  # an idea that is a change itself runs nowhere else
+                    self.assertNotEqual(place.scheme(i), ideas.places[ideas.modern].scheme(i), (key, i))
 
 
 class RulesTest(unittest.TestCase):

@@ -89,7 +89,8 @@ struct ModelFetch {
 class ModelFetches {
  public:
   std::list<ModelFetch> all;
-  std::map<std::size_t, std::uint8_t> wanted;  ///< sectors, by index of the request
+  std::map<std::size_t, std::uint8_t> wanted;   ///< sectors, by index of the request
+  std::map<std::size_t, std::uint8_t> dirtied;  ///< sectors that it makes dirty
   /// An open fetch to wait for: one that brings all of `need`; with `parts`, if several do together, the youngest of
   /// these. Otherwise none, and `need` is what is not on its way.
   ModelFetch* to_join(std::uint64_t address, std::uint8_t& need, bool parts) {
@@ -121,6 +122,7 @@ class ModelFetches {
       const auto rest = static_cast<std::uint8_t>(wanted[w] & ~fetch.sectors & ~valid);
       ModelFetch* const next = parts && rest != 0 ? with(fetch.address, rest, false) : nullptr;
       next != nullptr ? next->waiters.push_back(w) : done.push_back(w);
+      if (next != nullptr) next->atomics |= dirtied[w];
     }
     return done;
   }

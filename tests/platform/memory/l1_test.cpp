@@ -54,9 +54,9 @@ TEST_CASE("requests for different sectors of a line are fetched apart, for the s
   CHECK(d.requests[3].hit);
 }
 
-TEST_CASE("a load of sectors that several fetches bring fetches only what none does, and waits for all") {
-  const bool merges = GENERATE(false, true);
-  CAPTURE(merges);
+TEMPLATE_TEST_CASE_SIG("a load of sectors that several fetches bring fetches only what none does, and waits for all", "",
+                       ((bool Merges), Merges), false, true) {
+  const bool merges = Merges;
   auto l1 = caching();
   l1.fill = "sector";
   l1.sector_merge = merges;

@@ -91,8 +91,9 @@ bool L2Model::read(const Request& r, std::size_t index, std::uint64_t now) {
     }
   } else {
     fetches_.wanted[index] = wanted;
+    fetches_.dirtied[index] = atomic ? wanted : 0;
     if (ModelFetch* const joined = fetches_.to_join(r.address, missing, config_.l2.sector_merge)) {
-      if (joined->waiters.size() == config_.l2.merge_limit) return false;
+      if (joined->waiters.size() >= config_.l2.merge_limit) return false;
       joined->waiters.push_back(index);
       if (atomic) joined->atomics |= wanted;
       ++counters["mshr_merges"];

@@ -219,7 +219,9 @@ TEST_CASE("which instructions have a fixed latency") {
   CHECK_FALSE(fixed(OpClass::shuffle, "vote.ballot.b32"));
   CHECK(fixed(OpClass::convert, "cvt.s64.s32"));
   CHECK(fixed(OpClass::convert, "cvt.sat.u8.s32"));
-  CHECK_FALSE(fixed(OpClass::convert, "cvt.rn.f32.s32"));
+  CHECK(fixed(OpClass::convert, "cvt.rn.f32.s32"));
+  CHECK_FALSE(fixed(OpClass::convert, "cvt.rp.f32.u32"));
+  CHECK_FALSE(fixed(OpClass::convert, "cvt.rn.f32.u8"));
   CHECK_FALSE(fixed(OpClass::convert, "cvt.rzi.ftz.s32.f32"));
   CHECK_FALSE(fixed(OpClass::convert, "cvt.rn.bf16.f32"));
   CHECK_FALSE(fixed(OpClass::convert, "cvt.f64.s32"));
