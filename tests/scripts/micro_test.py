@@ -166,7 +166,7 @@ class MachineTest(unittest.TestCase):
             with self.subTest(machine), tempfile.TemporaryDirectory() as folder:
                 values = runs.knobs(tools.bin, machine)
                 scoreboard, control = ({l.benchmark.name: l for l in micro.simulate(
-                    tools.bin, machine, values, Path(folder), ("chains", "loads"), ("--icache.enabled", "false", "--sm.dependences", dependences), annotate)}
+                    tools.bin, machine, values, Path(folder), ("chains", "loads"), ("--sm.dependences", dependences), annotate)}
                     for dependences, annotate in (("scoreboard", ()), ("control_bits", ("--control",))))
                 expected = {"fadd": 4, "ffma": 4, "imad": 4, "lop3": 4, "ex2": 23, "lds": shared, "l1_hit": l1, "l2_hit": l2}
                 for name, cycles in expected.items():

@@ -20,7 +20,7 @@ from runs import knobs  # noqa: E402
 
 MACHINE = "gtx480"
 # The instruction cache of 2 KB would be measured in place of long chains; one SM has the whole L2, in which the chains fit.
-OPTIONS = ("--icache.enabled", "false", "--machine.memory", "whole")
+OPTIONS = ("--machine.memory", "whole")
 AROUND = 3  # cycles to the unit and from it: arbitration and read of operands, write of the result
 # Benchmark, the row that it measures, and what the row is called.
 ROWS = (("fadd", "latency.fp32_add", "fp32 addition"), ("fmul", "latency.fp32_mul", "fp32 multiplication"),
@@ -51,7 +51,7 @@ def compare(programs, work):
     """The rows on the machine. `programs`: folder of the tools."""
     values = knobs(programs, MACHINE)
     config = read_config(values)
-    steps = {l.benchmark.name: l.simulated for l in micro.simulate(programs, MACHINE, values, work, ("chains", "loads"), OPTIONS)}
+    steps = {l.benchmark.name: l.simulated for l in micro.simulate(programs, MACHINE, values, work, ("chains", "loads"), OPTIONS, annotate=())}
     return [Row(name, title, config[knob].value, steps[name]) for name, knob, title in ROWS]
 
 

@@ -54,8 +54,8 @@ TEST_CASE("requests for different sectors of a line are fetched apart, for the s
   CHECK(d.requests[3].hit);
 }
 
-TEMPLATE_TEST_CASE_SIG("a load of sectors that several fetches bring fetches only what none does, and waits for all", "",
-                       ((bool Merges), Merges), false, true) {
+TEMPLATE_TEST_CASE_SIG("a load of sectors that several fetches bring fetches only what none does, and waits for all",
+                       "", ((bool Merges), Merges), false, true) {
   const bool merges = Merges;
   auto l1 = caching();
   l1.fill = "sector";
