@@ -152,15 +152,7 @@ L1Cache::Admission L1Cache::admit_read(Payload& payload, protocol::MemoryAccess&
     ++read_hits_;
   } else {
     auto missing = static_cast<std::uint8_t>((sectored_ && !registers ? wanted : all_sectors_) & ~valid);
-    std::uint32_t pending = mshrs_.find(address, missing);
-    if (pending == MshrTable::none && config_.sector_merge && !registers) {
-      const std::uint8_t on_their_way = mshrs_.pending(address, missing);
-      if (on_their_way == missing) {
-        pending = mshrs_.find_any(address, missing);
-      } else {
-        missing &= static_cast<std::uint8_t>(~on_their_way);
-      }
-    }
+    const std::uint32_t pending = mshrs_.to_join(address, missing, config_.sector_merge && !registers);
     if (pending != MshrTable::none) {
       if (!mshrs_.can_merge(pending)) return refuse(ReservationFailure::merge);
       mshrs_.add_waiter(pending, &payload);

@@ -85,7 +85,7 @@ bool L1Cache::fill(Payload& payload, std::uint64_t now) {
   }
   while (Payload* waiter = mshrs_.first_waiter(filling_)) {
     if (config_.sector_merge) {
-      const std::uint32_t other = still_fetched(*waiter);
+      const std::uint32_t other = waits_next(*waiter);
       if (other != MshrTable::none) {
         mshrs_.move_waiter(filling_, other);
         moved_ = true;
@@ -104,15 +104,13 @@ bool L1Cache::fill(Payload& payload, std::uint64_t now) {
   return true;
 }
 
-// The entry that brings sectors of a load which the one that is filled has not brought.
-std::uint32_t L1Cache::still_fetched(Payload& waiter) const {
+// What the waiter waits for when the entry that is filled has come: an entry with the rest of its sectors, or none.
+std::uint32_t L1Cache::waits_next(Payload& waiter) const {
   const protocol::MemoryAccess& access = access_of(waiter);
   if (access.access == AccessClass::register_read) return MshrTable::none;
-  auto rest = static_cast<std::uint8_t>(access.sectors & all_sectors_ & ~mshrs_.entry(filling_).sectors);
-  if (rest == 0) return MshrTable::none;
   const std::size_t index = tags_.find(waiter.get_address());
-  if (index != CacheArray::none) rest &= static_cast<std::uint8_t>(~tags_.line(index).valid);
-  return rest == 0 ? MshrTable::none : mshrs_.find_any(waiter.get_address(), rest, false);
+  const std::uint8_t valid = index == CacheArray::none ? 0 : tags_.line(index).valid;
+  return mshrs_.waits_next(filling_, access.sectors & all_sectors_, valid);
 }
 
 // If a dirty victim cannot leave, it stays and the line is not installed. The response path must not wait for the

@@ -146,15 +146,7 @@ bool L2Partition::serve_read(Payload& payload, const protocol::MemoryAccess& acc
     }
     ++read_hits_;
   } else {
-    std::uint32_t entry = mshrs_.find(address, missing);
-    if (entry == MshrTable::none && sector_merge_) {
-      const std::uint8_t pending = mshrs_.pending(address, missing);
-      if (pending == missing) {
-        entry = mshrs_.find_any(address, missing);
-      } else {
-        missing &= static_cast<std::uint8_t>(~pending);
-      }
-    }
+    std::uint32_t entry = mshrs_.to_join(address, missing, sector_merge_);
     if (entry != MshrTable::none) {
       if (!mshrs_.can_merge(entry)) return false;
       ++merges_;

@@ -44,7 +44,7 @@ bool L2Partition::fill(Payload& payload, std::uint64_t now) {
   // The payload may itself be the first waiter; once answered, it belongs to its owner again.
   while (Payload* waiter = mshrs_.first_waiter(filling_)) {
     if (sector_merge_) {
-      const std::uint32_t other = still_fetched(*waiter);
+      const std::uint32_t other = waits_next(*waiter);
       if (other != MshrTable::none) {
         mshrs_.move_waiter(filling_, other);
         continue;
@@ -61,15 +61,12 @@ bool L2Partition::fill(Payload& payload, std::uint64_t now) {
   return true;
 }
 
-// The entry that brings sectors of a request which the one that is filled has not brought.
-std::uint32_t L2Partition::still_fetched(Payload& waiter) const {
-  const std::uint64_t address = waiter.get_address();
-  std::uint8_t rest = access_of(waiter).sectors & all_sectors_;
-  rest &= static_cast<std::uint8_t>(~mshrs_.entry(filling_).sectors);
-  if (rest == 0) return MshrTable::none;
-  const std::size_t index = tags_.find(address);
-  if (index != CacheArray::none) rest &= static_cast<std::uint8_t>(~tags_.line(index).valid);
-  return rest == 0 ? MshrTable::none : mshrs_.find_any(address, rest, false);
+// What the waiter waits for when the entry that is filled has come: an entry with the rest of its sectors, or none.
+std::uint32_t L2Partition::waits_next(Payload& waiter) const {
+  const protocol::MemoryAccess& access = access_of(waiter);
+  const std::size_t index = tags_.find(waiter.get_address());
+  const std::uint8_t valid = index == CacheArray::none ? 0 : tags_.line(index).valid;
+  return mshrs_.waits_next(filling_, access.sectors & all_sectors_, valid);
 }
 
 void L2Partition::admit_held(std::uint64_t now) {

@@ -65,9 +65,8 @@ void L1Config::declare(support::OptionSet& o) {
   o.add("l1.mshrs", mshrs, "entries", "lines that the L1 can fetch at a time", 1, 1u << 16);
   o.add("l1.merge_limit", merge_limit, "requests", "requests that may wait for one fetch of the L1", 1, 1024);
   o.add("l1.sector_merge", sector_merge,
-        "in the L1, a read of which some sectors are on their way fetches only the others and waits for all; false: it "
-        "fetches "
-        "all that it misses, unless one fetch brings them all");
+        "in the L1, a read of which some sectors are on their way fetches only the others and waits for all; "
+        "false: it fetches all that it misses, unless one fetch brings them all");
   o.add("l1.hit_latency", hit_latency, "cycles", "cycles from request to answer on a hit", 1, 100000);
   o.add("l1.tags", tags, "lines", "lines of accesses that the L1 looks up per cycle", 1, 32);
   o.add("l1.sectors", sectors, "sectors",
@@ -177,9 +176,8 @@ void MemorySystemConfig::declare(support::OptionSet& o) {
   o.add("l2.mshrs", l2.mshrs, "entries", "fetches that a partition can have in flight", 1, 1u << 16);
   o.add("l2.merge_limit", l2.merge_limit, "requests", "requests that may wait for one fetch of the L2", 1, 1024);
   o.add("l2.sector_merge", l2.sector_merge,
-        "in the L2, a read of which some sectors are on their way fetches only the others and waits for all; false: it "
-        "fetches "
-        "all that it misses, unless one fetch brings them all");
+        "in the L2, a read of which some sectors are on their way fetches only the others and waits for all; "
+        "false: it fetches all that it misses, unless one fetch brings them all");
   o.add("l2.queue", l2.queue, "entries", "requests that a partition holds before it exerts back-pressure", 1, 1u << 16);
   o.add("l2.response_queue", l2.response_queue, "entries", "answers of a partition that may wait behind its pipeline",
         1, 1u << 16);

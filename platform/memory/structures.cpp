@@ -72,13 +72,23 @@ std::uint32_t MshrTable::find_any(std::uint64_t address, std::uint8_t sectors, b
   return none;
 }
 
-std::uint8_t MshrTable::pending(std::uint64_t address, std::uint8_t sectors) const {
+std::uint32_t MshrTable::to_join(std::uint64_t address, std::uint8_t& missing, bool parts) const {
+  const std::uint32_t whole = find(address, missing);
+  if (whole != none || !parts) return whole;
   std::uint8_t on_their_way = 0;
   for (std::uint32_t i = buckets_[bucket(address)]; i != none; i = entries_[i].chain) {
     const Entry& e = entries_[i];
     if (e.address == address && e.install) on_their_way |= e.sectors;
   }
-  return sectors & on_their_way;
+  if ((missing & ~on_their_way) == 0) return find_any(address, missing, true);
+  missing &= static_cast<std::uint8_t>(~on_their_way);
+  return none;
+}
+
+std::uint32_t MshrTable::waits_next(std::uint32_t filled, std::uint8_t wanted, std::uint8_t valid) const {
+  const Entry& e = entries_[filled];
+  const auto rest = static_cast<std::uint8_t>(wanted & ~e.sectors & ~valid);
+  return rest == 0 ? none : find_any(e.address, rest, false);
 }
 
 std::uint32_t MshrTable::allocate(std::uint64_t address, std::uint8_t sectors, Payload* fetch) {

@@ -53,26 +53,10 @@ enabled = false
 [constant_cache]
 enabled = false
 [register_file]
-banks = 8
-mapping = "sub_core_register"
-ports = "1r1w"
 cache = true
 [unit]
 alu = 0
 sp_lanes = 32
-[latency]
-int_add = 4
-int_max = 4
-int_mul = 4
-int_mad = 4
-int64 = 6
-convert = 4
-constant_load = 4
-predicate = 13
-fp32_add = 4
-fp32_max = 4
-fp32_mul = 4
-fp32_mad = 4
 )";
 constexpr const char* slow_machine = R"([machine]
 base = "machine.toml"

@@ -18,28 +18,8 @@ namespace {
 /// H100, whose SM has sub-cores, with the latencies that the compiler counts on.
 constexpr const char* scoreboard_machine = R"([machine]
 base = "h100"
-[sm]
-operand_path = "sub_core"
 [register_file]
 cache = false
-banks = 8
-mapping = "sub_core_register"
-ports = "1r1w"
-[unit]
-alu = 0
-[latency]
-int_add = 4
-int_max = 4
-int_mul = 4
-int_mad = 4
-int64 = 6
-convert = 4
-constant_load = 4
-predicate = 13
-fp32_add = 4
-fp32_max = 4
-fp32_mul = 4
-fp32_mad = 4
 )";
 constexpr const char* control_machine = R"([machine]
 base = "scoreboard.toml"

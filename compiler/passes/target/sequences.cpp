@@ -173,7 +173,8 @@ class Expander {
   bool is_expanded(const Instruction& i) const {
     if (i.guarded) return false;
     if (kinds_ == Kinds::scaled) return is_scaled(i);
-    if (branches(i) || i.op == Opcode::clz) return i.op != Opcode::clz || i.type == Type::b32;
+    if (branches(i)) return true;
+    if (i.op == Opcode::clz) return i.type == Type::b32;
     return (i.op == Opcode::div || i.op == Opcode::rem) && is_word(i.type);
   }
   /// The special function unit takes no subnormal numbers, and angles only as turns.
@@ -206,7 +207,8 @@ class Expander {
     w_.plain(Opcode::bsync);
   }
 
-  /// The same, where the test is known before the refinement begins, behind the subroutine.
+  /// The same for a test that is known before the refinement begins: the branch past the subroutine comes first. The
+  /// caller has written the bssy, ahead of what both ways need.
   template <class Refine, class Call>
   void refine_unless(const Operand& slow, Refine&& refine, Call&& call) {
     std::vector<std::uint32_t> fast, done;

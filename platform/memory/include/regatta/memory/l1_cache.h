@@ -141,7 +141,7 @@ class L1Cache final : public sc_core::sc_module,
   void work();
   void catch_up(std::uint64_t now);
   bool fill(Payload& payload, std::uint64_t now);
-  std::uint32_t still_fetched(Payload& waiter) const;
+  std::uint32_t waits_next(Payload& waiter) const;
   void install(Payload& payload, std::uint8_t sectors, bool registers, std::uint64_t now);
   Admission admit(Payload& payload, protocol::MemoryAccess& access, std::uint64_t now);
   Admission admit_read(Payload& payload, protocol::MemoryAccess& access, bool registers, std::uint64_t now);

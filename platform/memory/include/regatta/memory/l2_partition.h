@@ -64,7 +64,7 @@ class L2Partition : public sc_core::sc_module,
   bool serve_write(Payload& payload, const protocol::MemoryAccess& access, std::uint8_t sectors, std::uint64_t now);
   bool take_fills(std::uint64_t now);
   bool fill(Payload& payload, std::uint64_t now);
-  std::uint32_t still_fetched(Payload& waiter) const;
+  std::uint32_t waits_next(Payload& waiter) const;
   void admit_held(std::uint64_t now);
   bool send_request(std::uint64_t now);
   bool send_response(std::uint64_t now);

@@ -33,15 +33,17 @@ class MshrTable {
   std::uint64_t max_in_use() const { return max_in_use_; }
   const std::uint64_t& max_in_use_counter() const { return max_in_use_; }
   Entry& entry(std::uint32_t index) { return entries_[index]; }
-  const Entry& entry(std::uint32_t index) const { return entries_[index]; }
   /// An open entry of the line that fetches at least `sectors`; none if there is none.
   std::uint32_t find(std::uint64_t address, std::uint8_t sectors) const;
   /// The entry of the line whose fetch payload is `fetch`.
   std::uint32_t find(std::uint64_t address, const Payload* fetch) const;
-  /// An entry of the line that fetches one of `sectors` at least, of the open ones or of all; none if there is none.
-  std::uint32_t find_any(std::uint64_t address, std::uint8_t sectors, bool only_open = true) const;
-  /// Those of `sectors` that open entries of the line fetch.
-  std::uint8_t pending(std::uint64_t address, std::uint8_t sectors) const;
+  /// The open entry of the line that a request which misses `missing` joins: one that fetches all of it or, with
+  /// `parts`, one of several that do together. None if a fetch is needed; with `parts`, `missing` is then what no open
+  /// entry fetches.
+  std::uint32_t to_join(std::uint64_t address, std::uint8_t& missing, bool parts) const;
+  /// The entry, open or not, that a waiter of `filled` waits for next: it fetches some of `wanted` that are neither
+  /// among those of `filled` nor `valid`. None if it has all that it wants.
+  std::uint32_t waits_next(std::uint32_t filled, std::uint8_t wanted, std::uint8_t valid) const;
   std::uint32_t allocate(std::uint64_t address, std::uint8_t sectors, Payload* fetch);
   bool can_merge(std::uint32_t index) const { return entries_[index].waiters < merge_limit_; }
   void add_waiter(std::uint32_t index, Payload* waiter);
@@ -70,6 +72,8 @@ class MshrTable {
     Payload* payload = nullptr;
     std::uint32_t next = none;
   };
+  /// An entry of the line that fetches one of `sectors` at least, of the open ones or of all.
+  std::uint32_t find_any(std::uint64_t address, std::uint8_t sectors, bool only_open) const;
   std::size_t bucket(std::uint64_t address) const {
     return (address * 0x9e3779b97f4a7c15ull >> 32) & (buckets_.size() - 1);
   }
