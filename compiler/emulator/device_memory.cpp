@@ -20,15 +20,9 @@ std::uint64_t physical_bytes() {
   return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
 }
 
-std::uint64_t DeviceMemory::allocate(const std::string& name, std::uint64_t bytes, bool initialised) {
-  bytes = std::max<std::uint64_t>(bytes, 1);
-  if (next_ + guard_bytes + alignment >= end_ || bytes >= end_ - next_ - guard_bytes - alignment) {
-    throw trace::InputError("error: buffer '" + name + "' of " + std::to_string(bytes) +
-                            " bytes does not fit into the device's address space");
-  }
+Allocation DeviceMemory::make(const std::string& name, std::uint64_t bytes, bool initialised) const {
   Allocation a;
   a.name = name;
-  a.base = next_;
   a.bytes = bytes;
   std::uint64_t held = 0;
   for (const Allocation& other : allocations_) held += other.bytes;
@@ -42,9 +36,50 @@ std::uint64_t DeviceMemory::allocate(const std::string& name, std::uint64_t byte
   } catch (const std::length_error&) {
     throw trace::InputError("error: buffer '" + name + "': " + std::to_string(bytes) + " bytes are too many");
   }
-  next_ = (a.end() + guard_bytes + alignment - 1) / alignment * alignment;
-  allocations_.push_back(std::move(a));
-  return allocations_.back().base;
+  return a;
+}
+
+std::uint64_t DeviceMemory::allocate(const std::string& name, std::uint64_t bytes, bool initialised) {
+  bytes = std::max<std::uint64_t>(bytes, 1);
+  if (next_ + guard_bytes + alignment >= end_ || bytes >= end_ - next_ - guard_bytes - alignment) {
+    throw trace::InputError("error: buffer '" + name + "' of " + std::to_string(bytes) +
+                            " bytes does not fit into the device's address space");
+  }
+  const std::uint64_t address = next_;
+  allocate_at(name, address, bytes, initialised);
+  next_ = (address + bytes + guard_bytes + alignment - 1) / alignment * alignment;
+  return address;
+}
+
+void DeviceMemory::allocate_at(const std::string& name, std::uint64_t address, std::uint64_t bytes, bool initialised) {
+  bytes = std::max<std::uint64_t>(bytes, 1);
+  if (address >= base::window_bytes || bytes > base::window_bytes - address) {
+    throw trace::InputError("error: buffer '" + name + "' of " + std::to_string(bytes) + " bytes at address " +
+                            std::to_string(address) + " does not fit into the device's address space");
+  }
+  const auto after = std::upper_bound(allocations_.begin(), allocations_.end(), address,
+                                      [](std::uint64_t at, const Allocation& a) { return at < a.base; });
+  const Allocation* const below = after == allocations_.begin() ? nullptr : &*(after - 1);
+  const Allocation* const above = after == allocations_.end() ? nullptr : &*after;
+  const Allocation* const other = below != nullptr && below->end() > address      ? below
+                                  : above != nullptr && address + bytes > above->base ? above
+                                                                                      : nullptr;
+  if (other != nullptr) {
+    throw trace::InputError("error: buffer '" + name + "' of " + std::to_string(bytes) + " bytes at address " +
+                            std::to_string(address) + " lies over '" + other->name + "'");
+  }
+  const auto place = after - allocations_.begin();
+  Allocation a = make(name, bytes, initialised);
+  a.base = address;
+  allocations_.insert(allocations_.begin() + place, std::move(a));
+}
+
+void DeviceMemory::release(std::uint64_t address) {
+  const auto found = std::find_if(allocations_.begin(), allocations_.end(),
+                                  [&](const Allocation& a) { return a.base == address; });
+  if (found == allocations_.end()) throw std::out_of_range("no buffer begins at address " + std::to_string(address));
+  allocations_.erase(found);
+  last_hit_ = 0;
 }
 
 Allocation* DeviceMemory::find(std::uint64_t address) {

@@ -218,6 +218,7 @@ Buffer LaunchFileParser::buffer(TomlTable& t, const char* size_key, const std::s
     if (b.contents.fill.init != Init::file) t.fail("buffer '" + b.name + "' has no '" + size_key + "'");
     size_from_file(t, b.contents);
   }
+  if (const auto address = t.integer("address", 0, INT64_MAX)) b.address = static_cast<std::uint64_t>(*address);
   if (const auto expect = t.text("expect")) b.expect = path(*expect);
   if (const auto tolerance = t.number("tolerance")) {
     if (b.expect.empty()) t.fail("tolerance", "'tolerance' without 'expect'");
@@ -239,9 +240,8 @@ void LaunchFileParser::size_from_file(TomlTable& t, Contents& c) const {
 }
 
 void LaunchFileParser::add_buffer(Buffer b) {
-  for (const Buffer& other : out_.buffers) {
-    if (other.name == b.name) out_.fail(b.where, "there are two buffers called '" + b.name + "'");
-  }
+  if (!buffers_.emplace(b.name, out_.buffers.size()).second)
+    out_.fail(b.where, "there are two buffers called '" + b.name + "'");
   out_.buffers.push_back(std::move(b));
 }
 

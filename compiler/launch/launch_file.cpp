@@ -55,7 +55,11 @@ std::vector<std::uint8_t> make_contents(const LaunchFile& launch, const Contents
   if (contents.fill.init == Init::file) {
     std::optional<std::uint64_t> expected;
     if (contents.bytes != 0) expected = contents.bytes;
-    return at_place(launch, where, [&] { return base::read_bytes(contents.file, expected); });
+    return at_place(launch, where, [&] {
+      // A part of a file that holds more.
+      if (contents.is_part) return base::read_part(contents.file, contents.file_offset, contents.bytes);
+      return base::read_bytes(contents.file, expected);
+    });
   }
   std::vector<std::uint8_t> bytes;
   try {

@@ -13,7 +13,7 @@ constexpr std::array<std::uint32_t, 3> grid_limit{0x7fffffffu, 65535, 65535};
 constexpr std::array<std::uint32_t, 3> block_limit{1024, 1024, 64};
 constexpr unsigned max_depth = 16;
 constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
-constexpr const char* step_kinds = "'run', 'repeat', 'while', 'swap', 'fill', 'copy' and 'load'";
+constexpr const char* step_kinds = "'run', 'repeat', 'while', 'swap', 'fill', 'copy', 'load', 'allocate' and 'free'";
 /// Bytes of a kernel's parameters (CUDA 12.1 and later).
 constexpr std::int64_t max_parameter_bytes = 32764;
 
@@ -51,6 +51,7 @@ void LaunchFileParser::global(const toml::table& table) {
   Global g;
   g.where = t.where();
   g.name = t.required_text("name");
+  g.symbol = t.text("symbol").value_or(g.name);
   g.module = module(t);
   if (const toml::node* init = t.node("init"); init != nullptr && init->value<std::string>() == "module") {
     g.contents.fill.init = Init::none;
@@ -60,6 +61,7 @@ void LaunchFileParser::global(const toml::table& table) {
       t.fail("init", "init = \"none\" is for buffers: a variable is zero or initialised");
   }
   t.finish();
+  globals_.emplace(g.name, out_.globals.size());
   out_.globals.push_back(std::move(g));
 }
 
@@ -90,10 +92,9 @@ void LaunchFileParser::ptx_files(TomlTable& root, bool is_program) {
 
 std::size_t LaunchFileParser::add_ptx(const std::string& name) {
   const std::string file = path(name);
-  const auto known = std::find(out_.ptx.begin(), out_.ptx.end(), file);
-  if (known != out_.ptx.end()) return static_cast<std::size_t>(known - out_.ptx.begin());
-  out_.ptx.push_back(file);
-  return out_.ptx.size() - 1;
+  const auto [known, is_new] = ptx_.try_emplace(file, out_.ptx.size());
+  if (is_new) out_.ptx.push_back(file);
+  return known->second;
 }
 
 std::optional<std::size_t> LaunchFileParser::module(TomlTable& t) {
@@ -130,9 +131,9 @@ void LaunchFileParser::program(TomlTable& root) {
     launch.entry_where = t.where("entry");
     launch.module = module(t);
     launch.name = t.text("name").value_or(launch.entry);
-    for (const Launch& other : out_.launches) {
-      if (other.name == launch.name) t.fail("there are two launches called '" + launch.name + "'; give one a 'name'");
-    }
+    if (!launches_.emplace(launch.name, out_.launches.size()).second)
+      t.fail("there are two launches called '" + launch.name + "'; give one a 'name'");
+    launch.traced = t.flag("trace").value_or(true);
     geometry(t, launch);
     parameters(t, launch, false);
     t.finish();
@@ -267,9 +268,8 @@ void LaunchFileParser::members(TomlTable& t, Parameter& p, bool inline_buffers, 
 }
 
 std::size_t LaunchFileParser::find_buffer(const std::string& name, const Position& where, bool inline_buffers) const {
-  for (std::size_t i = 0; i < out_.buffers.size(); ++i) {
-    if (out_.buffers[i].name == name) return i;
-  }
+  const auto known = buffers_.find(name);
+  if (known != buffers_.end()) return known->second;
   const std::string what = inline_buffers ? "no buffer before this one" : "no [[buffer]]";
   out_.fail(where, what + " is called '" + name + "'" + base::suggestion(name, names_of(out_.buffers)));
 }
@@ -286,7 +286,7 @@ Step LaunchFileParser::step(const toml::table& table, std::vector<std::string>& 
   Step s;
   s.where = t.where();
   std::string kind;
-  for (const char* key : {"run", "repeat", "while", "swap", "fill", "copy", "load"}) {
+  for (const char* key : {"run", "repeat", "while", "swap", "fill", "copy", "load", "allocate", "free"}) {
     if (!t.has(key)) continue;
     if (!kind.empty()) t.fail("[[step]] has more than one of " + std::string(step_kinds));
     kind = key;
@@ -300,6 +300,8 @@ Step LaunchFileParser::step(const toml::table& table, std::vector<std::string>& 
     copy_step(t, s);
   } else if (kind == "repeat" || kind == "while") {
     loop_step(t, s, counters, depth);
+  } else if (kind == "allocate" || kind == "free") {
+    lifetime_step(t, s, kind == "free" ? "free" : "allocate");
   } else {
     fill_step(t, s, kind == "fill" ? "fill" : "load");
   }
@@ -309,10 +311,10 @@ Step LaunchFileParser::step(const toml::table& table, std::vector<std::string>& 
 
 void LaunchFileParser::run_step(TomlTable& t, Step& s, const std::vector<std::string>& counters) const {
   const std::string name = t.required_text("run");
-  while (s.launch < out_.launches.size() && out_.launches[s.launch].name != name) ++s.launch;
-  if (s.launch == out_.launches.size()) {
+  const auto known = launches_.find(name);
+  if (known == launches_.end())
     t.fail("run", "no [[launch]] is called '" + name + "'" + base::suggestion(name, names_of(out_.launches)));
-  }
+  s.launch = known->second;
   check_counters(s, counters);
 }
 
@@ -336,6 +338,9 @@ void LaunchFileParser::fill_step(TomlTable& t, Step& s, const char* kind) {
     s.contents.fill.init = Init::file;
     s.contents.file = path(t.required_text("file"));
     s.contents.bytes = static_cast<std::uint64_t>(t.integer("bytes", 1, most_bytes).value_or(0));
+    s.contents.file_offset = static_cast<std::uint64_t>(t.integer("file_offset", 0, INT64_MAX).value_or(0));
+    s.contents.is_part = t.has("file_offset");
+    if (s.contents.is_part && s.contents.bytes == 0) t.fail("file_offset", "'file_offset' needs 'bytes'");
   } else {
     s.contents = contents(t, "bytes");
     if (s.contents.fill.init == Init::none) t.fail("init", "init = \"none\" is no contents to fill memory with");
@@ -401,14 +406,18 @@ void LaunchFileParser::while_flag(TomlTable& t, Step& s) const {
   }
 }
 
+void LaunchFileParser::lifetime_step(TomlTable& t, Step& s, const char* kind) {
+  s.kind = std::string(kind) == "free" ? Step::Kind::release : Step::Kind::allocate;
+  s.first = find_buffer(t.required_text(kind), t.where(kind), false);
+  if (s.kind == Step::Kind::allocate) out_.buffers[s.first].from_step = true;
+}
+
 Memory LaunchFileParser::memory(TomlTable& t, const char* key, const char* offset_key) const {
   Memory m;
   const std::string name = t.required_text(key);
-  const auto named = [&](const auto& item) { return item.name == name; };
-  const auto variable = std::find_if(out_.globals.begin(), out_.globals.end(), named);
-  m.is_variable = variable != out_.globals.end() && std::none_of(out_.buffers.begin(), out_.buffers.end(), named);
-  m.index = m.is_variable ? static_cast<std::size_t>(variable - out_.globals.begin())
-                          : find_buffer(name, t.where(key), false);
+  const auto variable = globals_.find(name);
+  m.is_variable = variable != globals_.end() && buffers_.count(name) == 0;
+  m.index = m.is_variable ? variable->second : find_buffer(name, t.where(key), false);
   m.offset = static_cast<std::uint64_t>(t.integer(offset_key, 0, most_bytes).value_or(0));
   if (!m.is_variable && rest_of(m) == 0) {
     t.fail(offset_key, "'" + std::string(offset_key) + "' is " + std::to_string(m.offset) + ", buffer '" + name +

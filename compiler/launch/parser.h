@@ -6,6 +6,7 @@
 #include "toml_table.h"
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace regatta::launch {
@@ -38,6 +39,8 @@ class LaunchFileParser {
   void copy_step(TomlTable& t, Step& s) const;
   void loop_step(TomlTable& t, Step& s, std::vector<std::string>& counters, unsigned depth);
   void while_flag(TomlTable& t, Step& s) const;
+  /// 'allocate' or 'free'.
+  void lifetime_step(TomlTable& t, Step& s, const char* kind);
   /// The buffer or variable that a key names, from the offset that another one gives.
   Memory memory(TomlTable& t, const char* key, const char* offset_key) const;
   /// Bytes from its offset to its end, 0 of a variable, whose size PTX says.
@@ -60,6 +63,8 @@ class LaunchFileParser {
 
   LaunchFile& out_;
   std::string folder_;
+  /// By name: captured programs have thousands.
+  std::unordered_map<std::string, std::size_t> buffers_, launches_, globals_, ptx_;
 };
 
 }  // namespace regatta::launch

@@ -37,12 +37,10 @@ void Device::copy(std::uint64_t to, std::uint64_t from, std::size_t bytes) {
 }
 
 Program::Program(const LaunchFile& file, Device& device) : file_(file), device_(device) {
-  for (const Buffer& b : file.buffers) {
-    // In this order: a size that the device does not have is refused before it is filled.
-    address_.push_back(device.allocate(b));
-    if (b.contents.fill.init == Init::none) continue;
-    const std::vector<std::uint8_t> bytes = make_contents(file, b.contents, b.where);
-    device.write(address_.back(), bytes.data(), bytes.size());
+  address_.resize(file.buffers.size());
+  exists_.resize(file.buffers.size());
+  for (std::size_t b = 0; b < file.buffers.size(); ++b) {
+    if (!file.buffers[b].from_step) make(b);
   }
   for (const Global& g : file.globals) {
     const std::uint64_t size = device.variable_bytes(g);
@@ -56,7 +54,18 @@ Program::Program(const LaunchFile& file, Device& device) : file_(file), device_(
 void Program::check_sizes(const std::vector<Step>& steps) const {
   for (const Step& s : steps) {
     check_sizes(s.steps);
-    if (s.kind == Step::Kind::run || s.kind == Step::Kind::repeat || s.kind == Step::Kind::swap) continue;
+    switch (s.kind) {
+      case Step::Kind::run:
+      case Step::Kind::repeat:
+      case Step::Kind::swap:
+      case Step::Kind::allocate:
+      case Step::Kind::release:
+        continue;
+      case Step::Kind::loop_while:
+      case Step::Kind::fill:
+      case Step::Kind::copy:
+        break;
+    }
     const std::uint64_t bytes = bytes_of(s);
     const auto check = [&](const Memory& m) {
       const std::uint64_t size = size_of(m);
@@ -71,6 +80,27 @@ void Program::check_sizes(const std::vector<Step>& steps) const {
                               ir::to_string(s.contents.fill.type) + " elements");
     }
   }
+}
+
+void Program::make(std::size_t buffer) {
+  const Buffer& b = file_.buffers[buffer];
+  // In this order: a size that the device does not have is refused before it is filled.
+  address_[buffer] = device_.allocate(b);
+  exists_[buffer] = true;
+  const Init init = b.contents.fill.init;
+  if (init == Init::none || (init == Init::zero && b.from_step)) return;  // zero is what the device gives
+  const std::vector<std::uint8_t> bytes = make_contents(file_, b.contents, b.where);
+  device_.write(address_[buffer], bytes.data(), bytes.size());
+}
+
+void Program::release(const Step& s) {
+  device_.release(address_[s.first]);
+  exists_[s.first] = false;
+}
+
+void Program::check_exists(std::size_t buffer, const Position& where) const {
+  if (exists_[buffer]) return;
+  file_.fail(where, "buffer '" + file_.buffers[buffer].name + "' does not exist here: a step allocates it later, or has freed it");
 }
 
 std::uint64_t Program::size_of(const Memory& m) const {
@@ -113,6 +143,7 @@ void Program::run() { run_steps(file_.steps); }
 
 std::vector<std::uint8_t> Program::buffer(std::size_t index) const {
   std::vector<std::uint8_t> bytes(file_.buffers[index].contents.bytes);
+  check_exists(index, file_.buffers[index].where);
   device_.read(address_[index], bytes.data(), bytes.size());
   return bytes;
 }
@@ -127,7 +158,19 @@ void Program::run_steps(const std::vector<Step>& steps) {
         run_launch(file_.launches[s.launch]);
         break;
       case Step::Kind::swap:
+        check_exists(s.first, s.where);
+        check_exists(s.second, s.where);
         std::swap(address_[s.first], address_[s.second]);
+        break;
+      case Step::Kind::allocate:
+        if (exists_[s.first]) {
+          file_.fail(s.where, "buffer '" + file_.buffers[s.first].name + "' exists already");
+        }
+        make(s.first);
+        break;
+      case Step::Kind::release:
+        check_exists(s.first, s.where);
+        release(s);
         break;
       case Step::Kind::repeat:
         for (std::uint64_t i = 0; i < s.times; ++i) {
@@ -139,6 +182,7 @@ void Program::run_steps(const std::vector<Step>& steps) {
         run_while(s);
         break;
       case Step::Kind::fill: {
+        if (!s.to.is_variable) check_exists(s.to.index, s.where);
         Contents contents = s.contents;
         contents.bytes = bytes_of(s);
         const std::vector<std::uint8_t> bytes = make_contents(file_, contents, s.where);
@@ -154,6 +198,9 @@ void Program::run_steps(const std::vector<Step>& steps) {
 
 void Program::copy(const Step& s) {
   const std::uint64_t bytes = bytes_of(s);
+  for (const Memory* m : {&s.from, &s.to}) {
+    if (!m->is_variable) check_exists(m->index, s.where);
+  }
   if (!s.from.is_variable && !s.to.is_variable) {
     device_.copy(address_[s.to.index] + s.to.offset, address_[s.from.index] + s.from.offset, bytes);
     return;
@@ -165,6 +212,7 @@ void Program::copy(const Step& s) {
 
 void Program::run_while(const Step& s) {
   const std::uint64_t bytes = bytes_of(s);
+  if (!s.flag.is_variable) check_exists(s.flag.index, s.where);
   std::uint64_t flag = 1;
   for (std::uint64_t i = 0; flag != 0; ++i) {
     if (i == s.max) {
@@ -196,6 +244,7 @@ void Program::put_parameter(const Parameter& p, std::uint8_t* to) const {
       break;
     }
     case Parameter::Kind::buffer: {
+      check_exists(p.buffer, p.where);
       const std::uint64_t address = address_[p.buffer] + p.buffer_offset;
       std::memcpy(to, &address, sizeof address);
       break;
@@ -221,7 +270,7 @@ std::vector<std::uint8_t> variable_contents(const LaunchFile& file, const Global
   };
   check_size(contents.bytes);
   if (contents.bytes % ir::size_of(contents.fill.type) != 0) {
-    file.fail(g.where, "variable '" + g.name + "' of " + std::to_string(bytes) + " bytes is no whole number of " +
+    file.fail(g.where, "variable '" + g.symbol + "' of " + std::to_string(bytes) + " bytes is no whole number of " +
                            ir::to_string(contents.fill.type) + " elements");
   }
   std::vector<std::uint8_t> result = make_contents(file, contents, g.where);

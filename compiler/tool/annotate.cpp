@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/tool/annotate.h>
 
-#include "compile.h"
+#include <regatta/tool/compile.h>
 #include "host.h"
 #include "outputs.h"
 #include "program.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/tool/annotate_tool.h>
 
-#include "command_line.h"
-#include "console.h"
+#include <regatta/tool/command_line.h>
+#include <regatta/tool/console.h>
 
 #include <regatta/base/tool.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // regatta-annotate: PTX and a launch file in, an annotated trace out.
-#include "command_line.h"
+#include <regatta/tool/command_line.h>
 
 #include <regatta/base/arguments.h>
 #include <regatta/base/shell_words.h>
@@ -403,6 +403,19 @@ CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes
   for (int i = 1; i < argc; ++i) o.producer += " " + base::shell_word(argv[i]);
   o.progress = true;
   return asked;
+}
+
+std::optional<unsigned> option_words(const std::string& option, passes::PassRegistry passes) {
+  AnnotateOptions o;
+  o.passes = std::move(passes);
+  Texts texts;
+  const po::options_description options = describe(o, texts);
+  for (const auto& known : options.options()) {
+    if (option == "--" + known->long_name() || option == known->canonical_display_name(po::command_line_style::allow_dash_for_short)) {
+      return known->semantic()->min_tokens() == 0 ? 0 : 1;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace regatta::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compile.h"
+#include <regatta/tool/compile.h>
 
 #include <regatta/analysis/shared_accesses.h>
 #include <regatta/passes/renumber.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "console.h"
+#include <regatta/tool/console.h>
 
 #include "scheme_codes.h"
 

@@ -80,31 +80,31 @@ Host::Host(const launch::LaunchFile& file, const std::vector<ir::Module>& module
       program_(file, *this) {}
 
 const emulator::ModuleImage& Host::image_of(const launch::Global& g) const {
-  const std::vector<std::size_t> all = g.module ? std::vector<std::size_t>{*g.module} : modules_with(g.name);
+  const std::vector<std::size_t> all = g.module ? std::vector<std::size_t>{*g.module} : modules_with(g.symbol);
   if (all.size() > 1) {
-    file_.fail(g.where, "variable '" + g.name + "' is in '" + file_.ptx[all[0]] + "' and in '" + file_.ptx[all[1]] +
+    file_.fail(g.where, "variable '" + g.symbol + "' is in '" + file_.ptx[all[0]] + "' and in '" + file_.ptx[all[1]] +
                             "': name its file with ptx = \"...\"");
   }
-  if (all.empty() || images_[all[0]].variable(g.name) == nullptr) {
+  if (all.empty() || images_[all[0]].variable(g.symbol) == nullptr) {
     std::string files;
     for (std::size_t m = 0; m < file_.ptx.size(); ++m) {
       if (!g.module || *g.module == m) files += (files.empty() ? "'" : ", '") + file_.ptx[m] + "'";
     }
     const bool one = g.module || file_.ptx.size() == 1;
-    file_.fail(g.where, files + (one ? " has" : " have") + " no .global or .const variable called '" + g.name + "'");
+    file_.fail(g.where, files + (one ? " has" : " have") + " no .global or .const variable called '" + g.symbol + "'");
   }
   return images_[all[0]];
 }
 
 void Host::write_variable(const launch::Global& g, std::uint64_t offset, const void* from, std::size_t bytes) {
   const emulator::ModuleImage& image = image_of(g);
-  std::vector<std::uint8_t> all = image.read(g.name);
+  std::vector<std::uint8_t> all = image.read(g.symbol);
   std::memcpy(all.data() + offset, from, bytes);
-  images_[static_cast<std::size_t>(&image - images_.data())].write(g.name, all);
+  images_[static_cast<std::size_t>(&image - images_.data())].write(g.symbol, all);
 }
 
 void Host::read_variable(const launch::Global& g, std::uint64_t offset, void* to, std::size_t bytes) const {
-  const std::vector<std::uint8_t> all = image_of(g).read(g.name);
+  const std::vector<std::uint8_t> all = image_of(g).read(g.symbol);
   std::memcpy(to, all.data() + offset, bytes);
 }
 
@@ -196,8 +196,11 @@ std::vector<std::string> Host::check_launch(const launch::Launch& l, const ir::F
 }
 
 std::uint64_t Host::allocate(const launch::Buffer& buffer) {
+  const bool initialised = buffer.contents.fill.init != launch::Init::none;
   try {
-    return memory_.allocate(buffer.name, buffer.contents.bytes, buffer.contents.fill.init != launch::Init::none);
+    if (!buffer.address) return memory_.allocate(buffer.name, buffer.contents.bytes, initialised);
+    memory_.allocate_at(buffer.name, *buffer.address, buffer.contents.bytes, initialised);
+    return *buffer.address;
   } catch (const base::OutOfMemory& e) {
     throw base::OutOfMemory(file_.file + ":" + std::to_string(buffer.where.line) + ":" +
                             std::to_string(buffer.where.column) + ": " + e.what());
@@ -227,7 +230,7 @@ void Host::launch(const launch::Launch& l, const launch::ParameterBytes& paramet
   report.ctas = volume(l.grid);
   const auto progress = [&](std::uint64_t done) { progress_.update(l.name, done, report.ctas); };
   emulator::RunCounts counts;
-  if (writer_ == nullptr) {
+  if (writer_ == nullptr || !l.traced) {
     counts = kernel.emulator->run(request, nullptr, nullptr, progress);
   } else {
     trace::Launch launch;

@@ -3,7 +3,7 @@
 // The emulator as the device of a launch file's program: kernels and variables, expectations at the end.
 #pragma once
 
-#include "compile.h"
+#include <regatta/tool/compile.h>
 #include "progress.h"
 
 #include <regatta/emulator/emulator.h>
@@ -49,12 +49,13 @@ class Host : launch::Device {
 
  private:
   std::uint64_t allocate(const launch::Buffer& buffer) override;
+  void release(std::uint64_t address) override { memory_.release(address); }
   void write(std::uint64_t address, const void* from, std::size_t bytes) override {
     memory_.write(address, from, bytes);
   }
   void read(std::uint64_t address, void* to, std::size_t bytes) const override { memory_.read(address, to, bytes); }
   std::uint64_t variable_bytes(const launch::Global& global) const override {
-    return image_of(global).variable(global.name)->bytes;
+    return image_of(global).variable(global.symbol)->bytes;
   }
   void write_variable(const launch::Global& global, std::uint64_t offset, const void* from, std::size_t bytes) override;
   void read_variable(const launch::Global& global, std::uint64_t offset, void* to, std::size_t bytes) const override;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "outputs.h"
 
-#include "compile.h"
+#include <regatta/tool/compile.h>
 
 #include <regatta/base/path.h>
 

@@ -102,7 +102,10 @@ Program read_program(const AnnotateOptions& options) {
   p.modules = read_modules(p.file.ptx, p.file.file + ": error: ");
   refuse_clashes(options, &p.file, p.modules);
   launch::resolve_entries(p.file, entry_names(p.modules));
-  p.below_4_gb = options.addresses == 32 || options.memory_below_4_gb;
+  // Where buffers have addresses, variables lie below them, as in the program that was captured.
+  const auto has_address = [](const launch::Buffer& b) { return b.address.has_value(); };
+  p.below_4_gb = options.addresses == 32 || options.memory_below_4_gb ||
+                 std::any_of(p.file.buffers.begin(), p.file.buffers.end(), has_address);
   for (const ptx::ModuleResult& m : p.modules) {
     p.below_4_gb |= m.address_bits == 32;
     p.variables.emplace_back();

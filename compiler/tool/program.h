@@ -3,7 +3,7 @@
 // The program of a launch file, and its kernels in one code.
 #pragma once
 
-#include "compile.h"
+#include <regatta/tool/compile.h>
 
 #include <regatta/launch/entry_names.h>
 #include <regatta/launch/launch_file.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reannotate.h"
 
-#include "command_line.h"
+#include <regatta/tool/command_line.h>
 #include "program.h"
 #include "scheme_codes.h"
 

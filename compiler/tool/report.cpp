@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compile.h"
+#include <regatta/tool/compile.h>
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu.h"
 
+#include <algorithm>
 #include <array>
 
 namespace regatta::hardware {
@@ -64,6 +65,7 @@ GpuProgram::~GpuProgram() {
 }
 
 std::uint64_t GpuProgram::allocate(const launch::Buffer& buffer) {
+  if (buffer.address) throw CudaError("buffer '" + buffer.name + "' has an address of its own, which a GPU does not give", 0);
   CudaAddress address = 0;
   gpu_.check(driver_.memory_allocate(&address, buffer.contents.bytes),
              "allocating " + std::to_string(buffer.contents.bytes) + " bytes for '" + buffer.name + "'");
@@ -71,6 +73,11 @@ std::uint64_t GpuProgram::allocate(const launch::Buffer& buffer) {
   // What is never written is zero in the emulator's image.
   gpu_.check(driver_.fill_bytes(address, 0, buffer.contents.bytes), "clearing '" + buffer.name + "'");
   return address;
+}
+
+void GpuProgram::release(std::uint64_t address) {
+  driver_.memory_free(address);
+  allocated_.erase(std::find(allocated_.begin(), allocated_.end(), address));
 }
 
 void GpuProgram::write(std::uint64_t address, const void* from, std::size_t bytes) {

@@ -57,6 +57,7 @@ class GpuProgram : public launch::Device {
   GpuProgram& operator=(const GpuProgram&) = delete;
 
   std::uint64_t allocate(const launch::Buffer& buffer) override;
+  void release(std::uint64_t address) override;
   void write(std::uint64_t address, const void* from, std::size_t bytes) override;
   void read(std::uint64_t address, void* to, std::size_t bytes) const override;
   std::uint64_t variable_bytes(const launch::Global& global) const override;

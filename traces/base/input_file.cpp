@@ -38,6 +38,18 @@ class InputFile {
   bool is_regular() const { return S_ISREG(status_.st_mode); }
   std::uint64_t size() const { return static_cast<std::uint64_t>(status_.st_size); }
 
+  void read_at(std::uint64_t offset, std::uint8_t* to, std::uint64_t bytes) const {
+    while (bytes != 0) {
+      const ssize_t got = pread(descriptor_, to, bytes, static_cast<off_t>(offset));
+      if (got == 0) fail("it became shorter while it was read");
+      if (got < 0 && errno != EINTR) fail(std::strerror(errno));
+      const std::uint64_t count = got < 0 ? 0 : static_cast<std::uint64_t>(got);
+      to += count;
+      offset += count;
+      bytes -= count;
+    }
+  }
+
   /// Appends what is left to `out`; calls `check` with the size so far after each piece.
   template <class Bytes, class Check>
   void read_all(Bytes& out, Check check) const {
@@ -101,6 +113,17 @@ std::vector<std::uint8_t> read_bytes(const std::string& path, std::optional<std:
   });
   if (expected && bytes.size() != *expected) wrong_size(std::to_string(bytes.size()));
   return bytes;
+}
+
+std::vector<std::uint8_t> read_part(const std::string& path, std::uint64_t offset, std::uint64_t bytes) {
+  const InputFile file(path);
+  if (!file.is_regular() || offset > file.size() || bytes > file.size() - offset) {
+    file.fail("it has no " + std::to_string(bytes) + " bytes from byte " + std::to_string(offset) + " on" +
+              (file.is_regular() ? ", but " + std::to_string(file.size()) : ""));
+  }
+  std::vector<std::uint8_t> part(bytes);
+  file.read_at(offset, part.data(), bytes);
+  return part;
 }
 
 }  // namespace regatta::base

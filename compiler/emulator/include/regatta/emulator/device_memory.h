@@ -49,6 +49,12 @@ class DeviceMemory {
   /// cannot be had.
   std::uint64_t allocate(const std::string& name, std::uint64_t bytes, bool initialised);
 
+  /// As allocate(), at an address that the caller chooses. Throws trace::InputError if something is there already.
+  void allocate_at(const std::string& name, std::uint64_t address, std::uint64_t bytes, bool initialised);
+
+  /// Ends an allocation, which begins at `address`. Throws std::out_of_range if none does.
+  void release(std::uint64_t address);
+
   /// The allocation that holds `address`, nullptr if none does.
   Allocation* find(std::uint64_t address);
   const Allocation* find(std::uint64_t address) const { return const_cast<DeviceMemory*>(this)->find(address); }
@@ -70,6 +76,8 @@ class DeviceMemory {
 
  private:
   Allocation& range(std::uint64_t address, std::uint64_t bytes);
+  /// Memory of the host for an allocation, without an address.
+  Allocation make(const std::string& name, std::uint64_t bytes, bool initialised) const;
 
   std::vector<Allocation> allocations_;
   std::uint64_t end_, next_;

@@ -28,6 +28,8 @@ struct Position {
 struct Contents {
   FillSpec fill;
   std::string file;  ///< Init::file: path, relative to the working directory
+  bool is_part = false;  ///< of the file: `bytes` from `file_offset` on; else all of it
+  std::uint64_t file_offset = 0;
   std::uint64_t bytes = 0;
 };
 
@@ -36,12 +38,15 @@ struct Buffer {
   Contents contents;
   std::string expect;               ///< path of the file it must equal afterwards; empty: none
   std::optional<double> tolerance;  ///< relative, floating types only
+  std::optional<std::uint64_t> address;  ///< where it must lie; else the device chooses
+  bool from_step = false;                ///< exists only from the step that allocates it
   Position where;
 };
 
 /// A module-level variable. With Init::none it has at first what the module gives it.
 struct Global {
-  std::string name;
+  std::string name;    ///< by which steps refer to it
+  std::string symbol;  ///< its name in PTX
   std::optional<std::size_t> module;  ///< index into LaunchFile::ptx; none: the only file that has the variable
   Contents contents;                  ///< bytes 0: as many as the variable has
   Position where;
@@ -72,6 +77,7 @@ struct Launch {
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::uint32_t dynamic_shared = 0;  ///< bytes
   std::uint32_t registers = 0;       ///< the kernel's allocation has at least so many per thread
+  bool traced = true;                ///< else it only runs
   std::vector<Parameter> parameters;
   Position where, entry_where;
 };
@@ -85,14 +91,14 @@ struct Memory {
 
 /// What the host does next.
 struct Step {
-  enum class Kind : std::uint8_t { run, repeat, loop_while, swap, fill, copy };
+  enum class Kind : std::uint8_t { run, repeat, loop_while, swap, fill, copy, allocate, release };
   Kind kind = Kind::run;
   std::size_t launch = 0;             ///< run
   std::uint64_t times = 0;            ///< repeat
   std::string counter;                ///< repeat, while: name of the iteration number; may be empty
   Memory flag;                        ///< while: `bytes` of it are reset before and tested after each round
   std::uint64_t max = 1000000;        ///< while: rounds after which the loop is an error
-  std::size_t first = 0, second = 0;  ///< swap: the names change places
+  std::size_t first = 0, second = 0;  ///< swap: the names change places; allocate, release: the buffer `first`
   Contents contents;                  ///< fill
   Memory from, to;                    ///< copy; fill: `to`
   /// while: of the flag, 1 to 8; fill, copy: of what is moved. 0: as a variable's size, which PTX says, makes it.

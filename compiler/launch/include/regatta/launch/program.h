@@ -28,6 +28,8 @@ class Device {
   /// Makes memory for a buffer and returns its address. What it holds at first is written afterwards, unless that is
   /// Init::none.
   virtual std::uint64_t allocate(const Buffer& buffer) = 0;
+  /// Ends a buffer that allocate() made.
+  virtual void release(std::uint64_t address) = 0;
   virtual void write(std::uint64_t address, const void* from, std::size_t bytes) = 0;
   virtual void read(std::uint64_t address, void* to, std::size_t bytes) const = 0;
   /// Size of a module-level variable. Throws trace::InputError if no PTX file has it, or several.
@@ -57,6 +59,10 @@ class Program {
   void run_while(const Step& step);
   void copy(const Step& step);
   void check_sizes(const std::vector<Step>& steps) const;
+  /// Makes a buffer with its first contents.
+  void make(std::size_t buffer);
+  void release(const Step& step);
+  void check_exists(std::size_t buffer, const Position& where) const;
   std::uint64_t size_of(const Memory& memory) const;
   const std::string& name_of(const Memory& memory) const;
   /// What Step::bytes is or stands for.
@@ -70,6 +76,7 @@ class Program {
   const LaunchFile& file_;
   Device& device_;
   std::vector<std::uint64_t> address_;  ///< per buffer; swaps exchange entries
+  std::vector<bool> exists_;            ///< per buffer
   std::map<std::string, std::uint64_t> counters_;
   std::uint64_t steps_done_ = 0;
 };

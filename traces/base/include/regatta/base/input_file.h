@@ -22,4 +22,7 @@ std::string read_text(const std::string& path);
 /// `expected` bytes, if given, and is not read when its size differs.
 std::vector<std::uint8_t> read_bytes(const std::string& path, std::optional<std::uint64_t> expected = std::nullopt);
 
+/// `bytes` of a file from `offset` on. Throws InputError as read_text() does, and for a file that ends before.
+std::vector<std::uint8_t> read_part(const std::string& path, std::uint64_t offset, std::uint64_t bytes);
+
 }  // namespace regatta::base

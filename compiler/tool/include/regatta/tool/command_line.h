@@ -5,6 +5,7 @@
 
 #include <regatta/tool/annotate.h>
 
+#include <optional>
 #include <string>
 
 namespace regatta::tool {
@@ -17,5 +18,9 @@ struct CommandLine {
 
 /// Reads a command line with the options of all passes. Throws trace::InputError for one that cannot be run.
 CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes, trace::SectionRegistry sections);
+
+/// Words of the command line that an option of regatta-annotate ("--out", "-o") takes behind it: 0 or 1. None: there is
+/// no such option. "--name=value" is one word.
+std::optional<unsigned> option_words(const std::string& option, passes::PassRegistry passes);
 
 }  // namespace regatta::tool

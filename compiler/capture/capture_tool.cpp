@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture_tool.h"
+
+#include "command_line.h"
+#include "run_program.h"
+#include "work_folder.h"
+
+#include <regatta/base/shell_words.h>
+#include <regatta/base/tool.h>
+#include <regatta/tool/annotate.h>
+#include <regatta/tool/command_line.h>
+#include <regatta/tool/console.h>
+
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+
+namespace regatta::capture {
+
+namespace {
+
+std::string plural(std::uint64_t n, const std::string& what, const std::string& ending) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : ending);
+}
+
+void summarise(const CapturedDevice& device, const ProgramLog& log) {
+  std::fprintf(stderr, "regatta-capture: %s (%llu traced), %llu warp instructions in %.1f s\n",
+               plural(device.launches(), "launch", "es").c_str(), static_cast<unsigned long long>(log.traced()),
+               static_cast<unsigned long long>(device.warp_instructions()), device.seconds());
+}
+
+/// Makes the trace of a launch file. Returns the exit status.
+int annotate(const CaptureOptions& o, const std::string& launch_file) {
+  std::vector<std::string> words{"regatta-annotate", "--launch", launch_file, "--out", o.out};
+  bool names_bounds = false;
+  for (const std::string& word : o.annotate) {
+    words.push_back(word);
+    names_bounds = names_bounds || word.rfind("--out-of-bounds", 0) == 0;
+  }
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  tool::CommandLine asked = tool::read_command_line(static_cast<int>(argv.size()), argv.data(),
+                                                    passes::PassRegistry::with_builtin(),
+                                                    trace::SectionRegistry::with_builtin());
+  asked.options.print_nothing = true;  // the program has seen it
+  if (!names_bounds && !o.device.strict) asked.options.out_of_bounds = tool::OutOfBounds::zero;
+  asked.options.producer = "regatta-capture " REGATTA_VERSION;
+  for (const std::string& word : o.annotate) asked.options.producer += " " + base::shell_word(word);
+  for (const std::string& word : o.program) asked.options.producer += " " + base::shell_word(word);
+  return tool::print_result(asked.options, tool::annotate(asked.options));
+}
+
+int capture(const CaptureOptions& o) {
+  const WorkFolder folder(o.keep, o.trace ? o.out : o.program.front());
+  ProgramLog log(folder.path(), o.choice, !o.device.strict);
+  CapturedDevice device(o.device, log);
+  const ProgramEnd end = run_program(o, device);
+  if (!end.refusal.empty()) throw trace::InputError(end.refusal);
+  if (device.launches() == 0) {
+    throw trace::InputError("error: " + end.text + " without a launch: nothing to trace");
+  }
+  const std::string launch_file = log.finish();
+  summarise(device, log);
+  int status = end.failed ? 3 : 0;
+  if (end.failed) std::cerr << "regatta-capture: " << end.text << "; what it launched before is captured\n";
+  if (!o.trace) return status;
+  if (log.traced() == 0) {
+    throw trace::InputError("error: --kernels, --launches and --first leave none of " +
+                            plural(device.launches(), "launch", "es"));
+  }
+  const int of_trace = annotate(o, launch_file);
+  return of_trace != 0 ? of_trace : status;
+}
+
+}  // namespace
+
+int run_capture_tool(int argc, char** argv) {
+  const base::ToolSettings settings{"regatta-capture", "run the program on a smaller problem", "regatta-capture: "};
+  return base::run_tool(settings, [&] {
+    try {
+      const CaptureOptions o = read_command_line({argv + 1, argv + argc});
+      if (!o.answer.empty()) {
+        std::cout << o.answer;
+        return 0;
+      }
+      if (o.list_api) {
+        std::cout << list_api();
+        return 0;
+      }
+      return capture(o);
+    } catch (const trace::InputError& e) {
+      const std::string text = e.what(), prefix = "error: ";
+      std::cerr << (text.rfind(prefix, 0) == 0 ? "regatta-capture: " + text.substr(prefix.size()) : text) << "\n";
+      return 2;
+    }
+  });
+}
+
+}  // namespace regatta::capture

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device.h"
+
+#include "fat_binary.h"
+
+#include <regatta/base/address_map.h>
+#include <regatta/ir/address_windows.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+
+namespace regatta::capture {
+
+namespace {
+
+/// Variables of modules lie below this address and buffers from it on, so that a buffer has the same address whenever a
+/// module is loaded. They stay below 4 GB while they fit there: then the program can be compiled with narrow addresses.
+constexpr std::uint64_t first_buffer = 0x4000'0000;
+constexpr std::uint64_t low_end = base::narrow_windows;
+constexpr std::uint64_t first_high_buffer = std::uint64_t{1} << 37;
+
+/// Which of the things that a GPU stops a message of the emulator means.
+Fault fault_of(const std::string& message) {
+  const auto has = [&](const char* words) { return message.find(words) != std::string::npos; };
+  if (has("assertion")) return Fault::assertion;
+  if (has("misaligned")) return Fault::misaligned;
+  if (has("trap")) return Fault::trap;
+  if (has("outside") || has("out of bounds") || has("past the end") || has("in no buffer")) return Fault::address;
+  return Fault::other;
+}
+
+template <class Each>
+void for_rows(const Rows& range, Each each) {
+  if (range.width == 0 || range.rows == 0) return;
+  if (range.pitch == range.width || range.rows == 1) {
+    each(range.address, std::uint64_t{0}, range.width * range.rows);
+    return;
+  }
+  for (std::uint64_t r = 0; r < range.rows; ++r) each(range.address + r * range.pitch, r * range.width, range.width);
+}
+
+}  // namespace
+
+CapturedDevice::CapturedDevice(const DeviceOptions& options, ProgramLog& log)
+    : options_(options), log_(log), memory_(true), next_low_(first_buffer), next_high_(first_high_buffer) {}
+
+std::uint32_t CapturedDevice::load_module(const std::string& name, const std::vector<std::uint8_t>& image) {
+  const unsigned architecture = 10 * options_.description.major + options_.description.minor;
+  std::string text;
+  constexpr std::uint32_t fat_magic = 0xba55ed50;
+  std::uint32_t magic = 0;
+  if (image.size() >= sizeof magic) std::memcpy(&magic, image.data(), sizeof magic);
+  if (magic == fat_magic) {
+    text = choose_ptx(read_fat_binary(image, name), architecture, name).ptx;
+  } else if (image.size() >= 4 && std::memcmp(image.data(), "\x7f"
+                                                            "ELF",
+                                              4) == 0) {
+    throw trace::InputError("error: " + name + " is machine code of one GPU, without PTX");
+  } else {
+    text.assign(image.begin(), image.end());
+    while (!text.empty() && text.back() == '\0') text.pop_back();
+  }
+  const std::string file = "module" + std::to_string(modules_.size()) + ".ptx";
+  auto m = std::make_unique<Module>();
+  m->parsed = ptx::parse_entries(text, file);
+  ir::Module variables;
+  variables.file = file;
+  variables.variables = m->parsed.variables;
+  m->image = std::make_unique<emulator::ModuleImage>(variables, memory_);
+  const auto index = static_cast<std::uint32_t>(modules_.size());
+  for (const ir::ModuleVariable& v : m->parsed.variables) {
+    if (m->image->has_global(v.name)) variables_[m->image->global_address(v.name)] = {index, v.name};
+  }
+  log_.add_module(text);
+  modules_.push_back(std::move(m));
+  return index;
+}
+
+KernelDescription CapturedDevice::describe(const ptx::EntryResult& e) const {
+  KernelDescription d;
+  const ir::Function& f = e.function;
+  d.registers = 32;
+  d.shared = f.static_shared_bytes;
+  d.local = f.local_bytes;
+  if (f.bounds.threads() != 0) d.max_threads = std::min<std::uint32_t>(1024, f.bounds.threads());
+  return d;
+}
+
+std::uint64_t CapturedDevice::reserve(std::uint64_t bytes) {
+  bytes = std::max<std::uint64_t>(bytes, 1);
+  const std::uint64_t limit = options_.description.memory;
+  if (bytes > limit) throw base::OutOfMemory("the device has " + std::to_string(limit) + " bytes");
+  // Pages of its own, as the host may have them at the same address.
+  constexpr std::uint64_t page = 4096;
+  const std::uint64_t room = (bytes + page - 1) / page * page + page;
+  std::uint64_t& next = room < low_end - next_low_ ? next_low_ : next_high_;
+  const std::uint64_t address = next;
+  next += room;
+  reserved_[address] = bytes;
+  return address;
+}
+
+void CapturedDevice::commit(std::uint64_t address) {
+  const std::uint64_t bytes = reserved_.at(address), limit = options_.description.memory;
+  if (used_ > limit - bytes) {
+    throw base::OutOfMemory("the device has " + std::to_string(limit) + " bytes, " + std::to_string(used_) +
+                            " are taken, " + std::to_string(bytes) + " more are asked for");
+  }
+  memory_.allocate_at("b" + std::to_string(log_.buffers()), address, bytes, !options_.strict);
+  used_ += bytes;
+  buffers_[address] = log_.add_buffer(address, bytes);
+  reserved_.erase(address);
+}
+
+std::uint64_t CapturedDevice::allocate(std::uint64_t bytes) {
+  const std::uint64_t address = reserve(bytes);
+  commit(address);
+  return address;
+}
+
+void CapturedDevice::release(std::uint64_t address) {
+  if (reserved_.erase(address) != 0) return;
+  const auto found = buffers_.find(address);
+  if (found == buffers_.end()) throw std::out_of_range("no buffer begins at that address");
+  used_ -= memory_.find(address)->bytes;
+  memory_.release(address);
+  log_.release(found->second);
+  buffers_.erase(found);
+}
+
+const emulator::Allocation& CapturedDevice::allocation(std::uint64_t address, std::uint64_t bytes) const {
+  const emulator::Allocation* a = memory_.find(address);
+  if (a == nullptr || bytes > a->end() - address) {
+    throw std::out_of_range("a range of " + std::to_string(bytes) + " bytes " + memory_.describe(address));
+  }
+  return *a;
+}
+
+void CapturedDevice::log_contents(std::uint64_t address, std::uint64_t bytes) {
+  const emulator::Allocation& a = allocation(address, bytes);
+  const std::uint8_t* const from = a.data.data() + (address - a.base);
+  const auto buffer = buffers_.find(a.base);
+  if (buffer != buffers_.end()) return log_.load(buffer->second, address - a.base, from, bytes);
+  const auto& [module, name] = variables_.at(a.base);
+  log_.load_variable(module, name, address - a.base, from, bytes);
+}
+
+void CapturedDevice::write(const Rows& to, const std::uint8_t* bytes) {
+  if (to.rows == 0 || to.width == 0) return;
+  allocation(to.address, to.end() - to.address);
+  for_rows(to, [&](std::uint64_t address, std::uint64_t at, std::uint64_t count) {
+    memory_.write(address, bytes + at, count);
+  });
+  // Rows with gaps are one load, of the gaps too.
+  log_contents(to.address, to.end() - to.address);
+}
+
+std::vector<std::uint8_t> CapturedDevice::read(const Rows& from) const {
+  std::vector<std::uint8_t> bytes(from.width * from.rows);
+  if (bytes.empty()) return bytes;
+  allocation(from.address, from.end() - from.address);
+  for_rows(from, [&](std::uint64_t address, std::uint64_t at, std::uint64_t count) {
+    memory_.read(address, bytes.data() + at, count);
+  });
+  return bytes;
+}
+
+void CapturedDevice::copy(const Rows& to, const Rows& from) {
+  if (to.width == 0 || to.rows == 0) return;
+  const std::uint64_t bytes = to.end() - to.address;
+  const auto from_buffer = buffers_.find(allocation(from.address, from.end() - from.address).base);
+  const auto to_buffer = buffers_.find(allocation(to.address, bytes).base);
+  const bool is_plain = (to.rows == 1 || (to.pitch == to.width && from.pitch == from.width)) &&
+                        from_buffer != buffers_.end() && to_buffer != buffers_.end();
+  if (!is_plain) {
+    const std::vector<std::uint8_t> moved = read(from);
+    return write(to, moved.data());
+  }
+  memory_.copy(to.address, from.address, bytes);
+  log_.copy(to_buffer->second, to.address - to_buffer->first, from_buffer->second, from.address - from_buffer->first,
+            bytes);
+}
+
+void CapturedDevice::fill(const Rows& to, std::uint32_t value, unsigned size) {
+  if (to.width == 0 || to.rows == 0) return;
+  const std::uint64_t bytes = to.end() - to.address;
+  const emulator::Allocation& a = allocation(to.address, bytes);
+  for_rows(to, [&](std::uint64_t address, std::uint64_t, std::uint64_t count) {
+    std::vector<std::uint8_t> row(count);
+    for (std::uint64_t i = 0; i < count; ++i) row[i] = static_cast<std::uint8_t>(value >> (8 * (i % size)));
+    memory_.write(address, row.data(), count);
+  });
+  const auto buffer = buffers_.find(a.base);
+  const bool is_plain = buffer != buffers_.end() && (to.rows == 1 || to.pitch == to.width) && bytes % size == 0;
+  if (!is_plain) return log_contents(to.address, bytes);
+  log_.fill(buffer->second, to.address - a.base, value, size, bytes);
+}
+
+void CapturedDevice::write_variable(std::uint32_t module, const std::string& name, std::uint64_t offset,
+                                    const std::vector<std::uint8_t>& bytes) {
+  emulator::ModuleImage& image = *modules_.at(module)->image;
+  std::vector<std::uint8_t> all = image.read(name);
+  if (offset > all.size() || bytes.size() > all.size() - offset) {
+    throw std::out_of_range("a range beyond variable " + name);
+  }
+  std::copy(bytes.begin(), bytes.end(), all.begin() + static_cast<std::ptrdiff_t>(offset));
+  image.write(name, all);
+  log_.load_variable(module, name, offset, bytes.data(), bytes.size());
+}
+
+std::vector<std::uint8_t> CapturedDevice::read_variable(std::uint32_t module, const std::string& name,
+                                                        std::uint64_t offset, std::uint64_t bytes) const {
+  const std::vector<std::uint8_t> all = modules_.at(module)->image->read(name);
+  if (offset > all.size() || bytes > all.size() - offset) throw std::out_of_range("a range beyond variable " + name);
+  const auto from = all.begin() + static_cast<std::ptrdiff_t>(offset);
+  return {from, from + static_cast<std::ptrdiff_t>(bytes)};
+}
+
+const ptx::EntryResult& CapturedDevice::entry(std::uint32_t module, const std::string& name) const {
+  const std::vector<ptx::EntryResult>& all = modules_.at(module)->parsed.entries;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const ptx::EntryResult& e) { return e.name == name; });
+  if (found == all.end()) throw std::out_of_range("no kernel " + name);
+  return *found;
+}
+
+CapturedDevice::Kernel& CapturedDevice::kernel(std::uint32_t module, const std::string& name) {
+  Module& m = *modules_.at(module);
+  const auto known = m.kernels.find(name);
+  if (known != m.kernels.end()) return known->second;
+  const ptx::EntryResult& e = entry(module, name);
+  if (!e.accepted) throw trace::InputError(e.message);
+  tool::CompileOptions compilation;
+  compilation.allocation.max_registers = trace::max_general_registers;
+  compilation.annotations.emplace();  // none: the trace is made from the log
+  compilation.renumber = false;
+  Kernel& k = m.kernels[name];
+  k.compiled = tool::compile(e.function, compilation);
+  emulator::EmulatorOptions options;
+  options.max_instructions = options_.max_instructions;
+  options.stray_reads = !options_.strict;
+  options.print = [this](const std::string& text) { printed_ += text; };
+  k.emulator = std::make_unique<emulator::Emulator>(*k.compiled.function, k.compiled.reconvergence, memory_, *m.image,
+                                                    options);
+  return k;
+}
+
+std::string CapturedDevice::launch(const KernelLaunch& l) {
+  Kernel& k = kernel(l.module, l.kernel);
+  emulator::LaunchRequest request;
+  request.grid = l.grid;
+  request.block = l.block;
+  request.dynamic_shared_bytes = l.dynamic_shared;
+  request.parameters = l.parameters;
+  ProgramLog::Launch logged;
+  logged.module = l.module;
+  logged.entry = &entry(l.module, l.kernel);
+  logged.grid = l.grid;
+  logged.block = l.block;
+  logged.dynamic_shared = l.dynamic_shared;
+  logged.cooperative = (l.flags & launch_cooperative) != 0;
+  logged.parameters = &l.parameters;
+  printed_.clear();
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    const emulator::RunCounts counts = k.emulator->run(request);
+    warp_instructions_ += counts.warp_instructions;
+  } catch (const trace::InputError& e) {
+    throw KernelFault(fault_of(e.what()), e.what());
+  }
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  ++launches_;
+  log_.launch(logged);
+  return std::move(printed_);
+}
+
+}  // namespace regatta::capture

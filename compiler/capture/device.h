@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The GPU of a captured program: its memory, its modules, and launches that the emulator runs at once. Everything that
+// the host does to it goes into a ProgramLog, from which the same work is done again.
+#pragma once
+
+#include "program_log.h"
+#include "protocol.h"
+
+#include <regatta/emulator/emulator.h>
+#include <regatta/ptx/ptx.h>
+#include <regatta/tool/compile.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace regatta::capture {
+
+struct DeviceOptions {
+  DeviceDescription description;
+  /// Memory is as cudaMalloc() gives it in a fresh process, all zero, and reads a little outside of buffers give zero.
+  /// With `strict` memory is uninitialised and reads of what was never written, or outside of buffers, are errors.
+  bool strict = false;
+  std::uint64_t max_instructions = std::uint64_t{1} << 31;  ///< per warp and launch
+};
+
+struct KernelLaunch {
+  std::uint32_t module = 0;
+  std::string kernel;
+  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::uint32_t dynamic_shared = 0;  ///< bytes
+  std::uint32_t flags = 0;           ///< launch_cooperative
+  std::vector<std::uint8_t> parameters;
+};
+
+/// Rows of bytes in device memory; pitch in bytes from one row to the next.
+struct Rows {
+  std::uint64_t address = 0;
+  std::uint64_t pitch = 0;
+  std::uint64_t width = 0;
+  std::uint64_t rows = 1;
+
+  std::uint64_t end() const { return rows == 0 ? address : address + (rows - 1) * pitch + width; }
+};
+
+/// The kernel did what a GPU stops.
+class KernelFault : public trace::InputError {
+ public:
+  KernelFault(Fault fault, const std::string& what) : trace::InputError(what), fault_(fault) {}
+  Fault fault() const { return fault_; }
+
+ private:
+  Fault fault_;
+};
+
+/// Every function throws std::out_of_range for an address, a number or a name that does not exist.
+class CapturedDevice {
+ public:
+  /// Both must outlive the device.
+  CapturedDevice(const DeviceOptions& options, ProgramLog& log);
+
+  /// Loads PTX, or the PTX of a fat binary, that `name` gave. Throws trace::InputError for what cannot be.
+  std::uint32_t load_module(const std::string& name, const std::vector<std::uint8_t>& image);
+  const ptx::ModuleResult& module(std::uint32_t index) const { return modules_.at(index)->parsed; }
+  const emulator::ModuleImage& image(std::uint32_t index) const { return *modules_.at(index)->image; }
+  KernelDescription describe(const ptx::EntryResult& entry) const;
+
+  /// Returns the address, a multiple of 512. Throws base::OutOfMemory.
+  std::uint64_t allocate(std::uint64_t bytes);
+  /// As allocate(), but the memory is there only after commit(). A reserved address that is released costs nothing.
+  std::uint64_t reserve(std::uint64_t bytes);
+  void commit(std::uint64_t address);
+  void release(std::uint64_t address);
+  void write(const Rows& to, const std::uint8_t* bytes);
+  std::vector<std::uint8_t> read(const Rows& from) const;
+  void copy(const Rows& to, const Rows& from);
+  /// `value` repeats every `size` bytes, 1, 2 or 4.
+  void fill(const Rows& to, std::uint32_t value, unsigned size);
+  void write_variable(std::uint32_t module, const std::string& name, std::uint64_t offset,
+                      const std::vector<std::uint8_t>& bytes);
+  std::vector<std::uint8_t> read_variable(std::uint32_t module, const std::string& name, std::uint64_t offset,
+                                          std::uint64_t bytes) const;
+  /// Runs a kernel to its end. Returns what it printed. Throws KernelFault, and trace::InputError for a kernel that
+  /// cannot be run.
+  std::string launch(const KernelLaunch& launch);
+
+  std::uint64_t memory_used() const { return used_; }
+  std::uint64_t launches() const { return launches_; }
+  std::uint64_t warp_instructions() const { return warp_instructions_; }
+  /// Seconds in the emulator.
+  double seconds() const { return seconds_; }
+
+ private:
+  struct Kernel {
+    tool::CompiledKernel compiled;
+    std::unique_ptr<emulator::Emulator> emulator;
+  };
+  struct Module {
+    ptx::ModuleResult parsed;
+    std::unique_ptr<emulator::ModuleImage> image;
+    std::map<std::string, Kernel> kernels;
+  };
+
+  Kernel& kernel(std::uint32_t module, const std::string& name);
+  const ptx::EntryResult& entry(std::uint32_t module, const std::string& name) const;
+  /// Logs what `range`, which lies in one allocation, holds now.
+  void log_contents(std::uint64_t address, std::uint64_t bytes);
+  const emulator::Allocation& allocation(std::uint64_t address, std::uint64_t bytes) const;
+
+  const DeviceOptions& options_;
+  ProgramLog& log_;
+  emulator::DeviceMemory memory_;
+  std::vector<std::unique_ptr<Module>> modules_;
+  std::map<std::uint64_t, std::size_t> buffers_;                              ///< by address: the log's number
+  std::map<std::uint64_t, std::uint64_t> reserved_;                           ///< bytes by address
+  std::map<std::uint64_t, std::pair<std::uint32_t, std::string>> variables_;         ///< by address
+  std::string printed_;
+  std::uint64_t next_low_, next_high_, used_ = 0, launches_ = 0, warp_instructions_ = 0;
+  double seconds_ = 0;
+};
+
+}  // namespace regatta::capture

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the compiler makes a program call before main(): its fat binaries, kernels and variables, and the two halves of
+// "kernel<<<...>>>(...)".
+#include "state.h"
+
+#include <cstring>
+
+namespace regatta::capture {
+
+namespace {
+
+constexpr int wrapper_magic = 0x466243b1;
+constexpr std::uint32_t container_magic = 0xba55ed50;
+
+struct Wrapper {
+  int magic, version;
+  const std::uint8_t* container;
+  const void* const* linked;  ///< with version 2: the containers that were linked, ended by nullptr
+};
+
+std::vector<std::uint8_t> container_bytes(const std::uint8_t* from) {
+  struct Head {
+    std::uint32_t magic;
+    std::uint16_t version, head_bytes;
+    std::uint64_t bytes;
+  } head{};
+  std::memcpy(&head, from, sizeof head);
+  if (head.magic != container_magic) return {};
+  return {from, from + head.head_bytes + head.bytes};
+}
+
+struct Configuration {
+  Dim3 grid, block;
+  std::size_t shared;
+  void* stream;
+};
+std::vector<Configuration>& configurations() {
+  thread_local std::vector<Configuration> stack;
+  return stack;
+}
+
+}  // namespace
+
+REGATTA_API void** __cudaRegisterFatBinary(void* binary) {
+  State& s = State::get();
+  const Guard guard(s.lock);
+  Wrapper wrapper{};
+  std::memcpy(&wrapper, binary, sizeof wrapper);
+  if (wrapper.magic != wrapper_magic) refuse("a fat binary of an unknown form is registered");
+  std::vector<std::uint8_t> image;
+  if (wrapper.version == 2 && wrapper.linked != nullptr) {
+    for (const void* const* part = wrapper.linked; *part != nullptr; ++part) {
+      const std::vector<std::uint8_t> more = container_bytes(static_cast<const std::uint8_t*>(*part));
+      image.insert(image.end(), more.begin(), more.end());
+    }
+  }
+  if (image.empty()) image = container_bytes(wrapper.container);
+  Module& m = s.add_module("the program's fat binary " + std::to_string(s.modules.size() + 1), std::move(image));
+  return reinterpret_cast<void**>(&m);
+}
+
+REGATTA_API void __cudaRegisterFatBinaryEnd(void** /*handle*/) {}
+REGATTA_API void __cudaUnregisterFatBinary(void** /*handle*/) { State::get().flush(); }
+
+REGATTA_API char __cudaInitModule(void** handle) {
+  State& s = State::get();
+  const Guard guard(s.lock);
+  Module& m = *reinterpret_cast<Module*>(handle);
+  if (!m.managed.empty()) s.load(m);
+  return 1;
+}
+
+REGATTA_API void __cudaRegisterFunction(void** handle, const char* host, char* /*device*/, const char* name,
+                                        int /*thread_limit*/, void* /*tid*/, void* /*bid*/, Dim3* /*block*/,
+                                        Dim3* /*grid*/, int* /*warp_size*/) {
+  State& s = State::get();
+  const Guard guard(s.lock);
+  s.functions[host] = {reinterpret_cast<Module*>(handle), name};
+}
+
+REGATTA_API void __cudaRegisterVar(void** handle, char* host, char* /*device*/, const char* name, int /*external*/,
+                                   std::size_t /*bytes*/, int /*constant*/, int /*global*/) {
+  State& s = State::get();
+  const Guard guard(s.lock);
+  s.symbols[host] = {reinterpret_cast<Module*>(handle), name};
+}
+
+REGATTA_API void __cudaRegisterHostVar(void** /*handle*/, const char* /*name*/, char* /*host*/, std::size_t /*bytes*/) {}
+
+REGATTA_API void __cudaRegisterManagedVar(void** handle, void** place, char* /*device*/, const char* name,
+                                          int /*external*/, std::size_t /*bytes*/, int /*constant*/, int /*global*/) {
+  State& s = State::get();
+  const Guard guard(s.lock);
+  auto* const m = reinterpret_cast<Module*>(handle);
+  m->managed.emplace_back(name, place);
+  s.symbols[place] = {m, name};
+}
+
+REGATTA_API unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, std::size_t shared, void* stream) {
+  configurations().push_back({grid, block, shared, stream});
+  return 0;
+}
+
+REGATTA_API int __cudaPopCallConfiguration(Dim3* grid, Dim3* block, std::size_t* shared, void* stream) {
+  std::vector<Configuration>& stack = configurations();
+  if (stack.empty()) return result(invalid_configuration);
+  const Configuration c = stack.back();
+  stack.pop_back();
+  *grid = c.grid;
+  *block = c.block;
+  *shared = c.shared;
+  std::memcpy(stream, &c.stream, sizeof c.stream);
+  return success;
+}
+
+}  // namespace regatta::capture
