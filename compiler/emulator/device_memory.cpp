@@ -47,6 +47,12 @@ std::uint64_t DeviceMemory::allocate(const std::string& name, std::uint64_t byte
   return allocations_.back().base;
 }
 
+void DeviceMemory::release(std::uint64_t base) {
+  const Allocation* const a = find(base);
+  if (a == nullptr || a->base != base) throw std::out_of_range("release of " + describe(base));
+  allocations_.erase(allocations_.begin() + (a - allocations_.data()));
+}
+
 Allocation* DeviceMemory::find(std::uint64_t address) {
   if (last_hit_ < allocations_.size()) {
     Allocation& hit = allocations_[last_hit_];

@@ -49,6 +49,10 @@ class DeviceMemory {
   /// cannot be had.
   std::uint64_t allocate(const std::string& name, std::uint64_t bytes, bool initialised);
 
+  /// Gives back the allocation that begins at `base`, whose addresses are not used again. Throws std::out_of_range when
+  /// none does.
+  void release(std::uint64_t base);
+
   /// The allocation that holds `address`, nullptr if none does.
   Allocation* find(std::uint64_t address);
   const Allocation* find(std::uint64_t address) const { return const_cast<DeviceMemory*>(this)->find(address); }
