@@ -72,8 +72,8 @@ TEST_CASE("bad PTX") {
       {"", "l.toml:2:9: error: 'k.ptx' has no entry 'k'; it has none"},
       {".version 8.0\n.target sm_75\n.address_size 16\n",
        "k.ptx:3:15: error: .address_size 16 is not supported, expected 32 or 64"},
-      {module_of("tex.2d.v4.f32.s32 {%r1, %r1, %r1, %r1}, [t, {%r1, %r1}];"),
-       "k.ptx:9:1: error: texture instruction 'tex.2d.v4.f32.s32' is not supported"},
+      {module_of("tex.cube.v4.f32.f32 {%r1, %r1, %r1, %r1}, [t, {%r1, %r1, %r1, %r1}];"),
+       "k.ptx:9:1: error: form 'tex.cube.v4.f32.f32' is not supported"},
       {module_of("frobnicate.u32 %r1, %r2;"), "k.ptx:9:1: error: instruction 'frobnicate.u32' is not supported"},
       {module_of("add.u32 %r1, %t;"), "k.ptx:9:1: error: 'add.u32' has 2 operands, expected 3"},
       {module_of("add.u32 %r1, %t, %q;"), "k.ptx:9:18: error: '%q' has type .b64, expected a 32-bit register"},
@@ -238,8 +238,8 @@ TEST_CASE("bad traces") {
        "bad.rgt: byte " + std::to_string(good.size() - 5 - 24) +
            ": trailer: the end mark is missing: the file is truncated or was not finished"},
       {[](std::string& t) { t.resize(20); }, "bad.rgt: the file is truncated: it ends after 20 bytes"},
-      {[](std::string& t) { t[8] = static_cast<char>(t[8] + 3); },
-       "bad.rgt: format version 4 is too new: this reads up to version 3"},
+      {[](std::string& t) { t[8] = static_cast<char>(t[8] + 4); },
+       "bad.rgt: format version 5 is too new: this reads up to version 4"},
       {[](std::string& t) { t[8] = static_cast<char>(t[8] + 1); },
        "bad.rgt: byte " + std::to_string(good.size() - 24) +
            ": trailer: checksum of the trailer is wrong: the file is corrupted"},
