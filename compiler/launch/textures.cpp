@@ -88,6 +88,7 @@ void LaunchFileParser::arrays(TomlTable& root) {
     const std::uint64_t bytes = a.size.texels() * a.format.bytes();
     Contents& c = a.data.contents;
     c = contents(t, "bytes", a.format.channel);
+    if (c.fill.init == Init::image) c.fill.width = std::uint64_t{a.size.width} * a.format.channels;
     if (c.bytes != 0 && c.bytes != bytes) {
       t.fail("bytes", "'bytes' is " + std::to_string(c.bytes) + ", the texels of array '" + a.data.name + "' take " +
                           std::to_string(bytes));
