@@ -219,7 +219,8 @@ void LaunchFileParser::object(TomlTable& t, Parameter& p) {
       if (!list[i].reference.name.empty()) t.fail(key, "'" + name + "' is bound to a reference, and no object to pass");
       return i;
     }
-    t.fail(key, "no [[" + std::string(key) + "]] is called '" + name + "'" + base::suggestion(name, object_names(list)));
+    t.fail(key,
+           "no [[" + std::string(key) + "]] is called '" + name + "'" + base::suggestion(name, object_names(list)));
   };
   p.object = is_texture ? find(out_.textures) : find(out_.surfaces);
 }

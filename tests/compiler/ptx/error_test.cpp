@@ -150,7 +150,8 @@ TEST_CASE("wrong modules") {
 
 TEST_CASE("parse_entries goes on after a refused entry") {
   const ptx::ModuleResult r = ptx::parse_entries(
-      ".entry a() { ret; }\n.entry b() { tex.cube x; }\n.entry c() { mov.u32 ) ; }\n.entry d() { bar.sync 0; }", "k.ptx");
+      ".entry a() { ret; }\n.entry b() { tex.cube x; }\n.entry c() { mov.u32 ) ; }\n.entry d() { bar.sync 0; }",
+      "k.ptx");
   REQUIRE(r.entries.size() == 4);
   CHECK(r.entries[0].accepted);
   CHECK_FALSE(r.entries[1].accepted);
