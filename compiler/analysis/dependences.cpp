@@ -16,7 +16,8 @@ using trace::MemorySpace;
 constexpr std::size_t most_open_accesses = 256;
 
 bool touches_memory(const ir::Instruction& i) {
-  return i.op == Opcode::ld || i.op == Opcode::st || i.op == Opcode::atom || i.op == Opcode::red;
+  return i.op == Opcode::ld || i.op == Opcode::st || i.op == Opcode::atom || i.op == Opcode::red ||
+         i.op == Opcode::suld || i.op == Opcode::sust;
 }
 
 bool is_read_only(MemorySpace s) { return s == MemorySpace::param || s == MemorySpace::constant; }
@@ -96,7 +97,13 @@ Dependences::Access Dependences::access_of(const ir::Instruction& i, std::size_t
   Access a;
   a.instruction = static_cast<std::uint32_t>(n);
   a.space = i.mod.space == MemorySpace::none ? MemorySpace::generic : i.mod.space;
-  a.writes = i.op != Opcode::ld;
+  a.writes = i.op != Opcode::ld && i.op != Opcode::suld;
+  if (a.space == MemorySpace::surface) {
+    a.has_base = true;  // somewhere, as below: what the handles and coordinates say is not compared
+    a.base = ~0u;
+    a.version = a.instruction;
+    return a;
+  }
   a.first = i.offset;
   if (!i.sources.empty()) {
     const Operand& base = i.sources[0];

@@ -12,6 +12,7 @@
 namespace regatta::emulator {
 
 using trace::LaneMask;
+using trace::MemorySpace;
 
 CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options,
                      const LaunchRequest& request, RaceDetector* races, StrayLog* strays)
@@ -272,6 +273,16 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
         case Kind::print:
           print(w, op, active);
           break;
+        case Kind::texture:
+          texture(w, op);
+          break;
+        case Kind::texture_query:
+          texture_query(w, op);
+          break;
+        case Kind::surface_load:
+        case Kind::surface_store:
+          surface(w, op);
+          break;
         default:
           break;
       }
@@ -303,7 +314,7 @@ void CtaRunner::record(Warp& w, const Op& op, LaneMask active) {
   for (unsigned n = 0; n < op.predicate_write_count; ++n) w.encoder->predicate(w.predicates[op.predicate_writes[n]]);
   if (op.records_addresses && active != 0) {
     record_addresses(w, op, active);
-    if (shared_values_ && op.kind != Kind::load) record_stored(w, op, active);
+    if (shared_values_ && op.kind != Kind::load && op.space < MemorySpace::texture) record_stored(w, op, active);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "warp.h"
 
 #include <regatta/emulator/emulator.h>
+#include <regatta/emulator/texture_table.h>
 
 #include <array>
 #include <cstdint>
@@ -90,6 +91,22 @@ class CtaRunner {
   void record_addresses(Warp& w, const Op& op, trace::LaneMask active);
   /// The words that the store or atomic operation has left in shared memory.
   void record_stored(Warp& w, const Op& op, trace::LaneMask active);
+
+  // texture_access.cpp, surface.cpp
+  /// What handle a lane last had, so that lanes with the same one look it up once.
+  struct TextureUse {
+    bool known = false;
+    TextureHandle handle = 0;
+    const TextureView* view = nullptr;
+    Allocation* memory = nullptr;
+  };
+  /// Looks up a lane's handle, and refuses one that the instruction cannot use.
+  void look_up(Warp& w, const Op& op, unsigned lane, TextureUse& use);
+  void texture(Warp& w, const Op& op);
+  void texture_query(Warp& w, const Op& op);
+  void surface(Warp& w, const Op& op);
+  /// The address of a surface access, 0 if it touches nothing.
+  std::uint64_t surface_address(Warp& w, const Op& op, unsigned lane, const TextureView& view);
 
   // print.cpp
   void print(Warp& w, const Op& op, trace::LaneMask active);
@@ -194,6 +211,9 @@ class CtaRunner {
   /// What the last stray read has found.
   static constexpr std::size_t most_access_bytes = 64;
   std::array<std::uint8_t, most_access_bytes> stray_{}, stray_written_{};
+  /// Texels of the last texture or surface access: `texel_count_` times the lanes' addresses.
+  unsigned texel_count_ = 1;
+  std::vector<std::uint64_t> texels_;
 };
 
 }  // namespace regatta::emulator

@@ -136,6 +136,18 @@ Op Decoder::instruction(const Instruction& i) {
     case Opcode::red:
       atomic(op, i);
       break;
+    case Opcode::tex:
+    case Opcode::tld4:
+      texture(op, i);
+      break;
+    case Opcode::txq:
+    case Opcode::suq:
+      texture_query(op, i);
+      break;
+    case Opcode::suld:
+    case Opcode::sust:
+      surface(op, i);
+      break;
     case Opcode::setp:
       compare(op, i);
       break;

@@ -42,6 +42,10 @@ enum class Kind : std::uint8_t {
   warp_sync,
   trap,
   print,
+  texture,  ///< tex, tld4
+  texture_query,
+  surface_load,
+  surface_store,
 };
 
 /// A predicate operand, or a constant one.

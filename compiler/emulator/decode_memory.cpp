@@ -99,6 +99,45 @@ void Decoder::atomic(Op& op, const Instruction& i) {
   op.has_result = op.destination_count != 0;
 }
 
+/// The handle and the coordinates become the lane sources 0, 1, 2 and 3.
+void Decoder::texture(Op& op, const Instruction& i) {
+  const unsigned coordinates = ir::coordinates_of(i.mod.texture.geometry);
+  expect(i, 0, coordinates + 1);
+  op.space = i.mod.space;
+  op.records_addresses = true;
+  for (unsigned s = 0; s <= coordinates; ++s) op.lane.source[s] = operands_.source(op, i, i.sources[s], 1);
+  if (i.op == Opcode::suld || i.op == Opcode::sust) return;
+  op.kind = Kind::texture;
+  values(op, i, coordinates + 1, 1);  // the level, which has to have a value
+  destinations(op, i);
+  if (op.destination_count != static_cast<unsigned>(__builtin_popcount(i.mod.texture.channels)))
+    operands_.fail(i, "a texture fetch with another number of registers");
+}
+
+void Decoder::texture_query(Op& op, const Instruction& i) {
+  op.kind = Kind::texture_query;
+  expect(i, 1, 1);
+  op.lane.source[0] = operands_.source(op, i, i.sources[0], 1);
+  lane_destination(op, i, 1);
+}
+
+void Decoder::surface(Op& op, const Instruction& i) {
+  texture(op, i);
+  op.element_bytes = static_cast<std::uint8_t>(ir::size_of(i.type));
+  op.vector = i.mod.texture.elements;
+  op.offset = i.offset;
+  const unsigned coordinates = ir::coordinates_of(i.mod.texture.geometry);
+  if (i.op == Opcode::sust) {
+    op.kind = Kind::surface_store;
+    values(op, i, coordinates + 1, ir::words_of(i.type));
+  } else {
+    op.kind = Kind::surface_load;
+    destinations(op, i);
+  }
+  if ((i.op == Opcode::sust ? op.value_count : op.destination_count) != op.vector)
+    operands_.fail(i, "a surface access with another number of registers");
+}
+
 void Decoder::shuffle(Op& op, const Instruction& i) {
   op.kind = Kind::shuffle;
   expect(i, 1, 3);

@@ -11,9 +11,18 @@ namespace regatta::emulator {
 
 using trace::MemorySpace;
 
-ModuleImage::ModuleImage(const ir::Module& module, DeviceMemory& memory) : file_(module.file), memory_(memory) {
+ModuleImage::ModuleImage(const ir::Module& module, DeviceMemory& memory, TextureTable* textures)
+    : file_(module.file), memory_(memory) {
   for (const ir::ModuleVariable& v : module.variables) {
     if (v.external) continue;  // an error only for a kernel that uses it: decode() says so
+    if (v.is_texture_reference) {
+      if (textures == nullptr) {
+        throw trace::InputError(file_ + ": error: the module has a texture or surface reference '" + v.name +
+                                "', and nothing is there to bind to it");
+      }
+      global_[v.name] = references_[v.name] = textures->create_reference(v.name);
+      continue;
+    }
     variables_[v.name] = v;
     if (v.space == MemorySpace::constant) {
       constants_.resize(std::max<std::size_t>(constants_.size(), std::size_t{v.offset} + v.bytes));
@@ -22,7 +31,7 @@ ModuleImage::ModuleImage(const ir::Module& module, DeviceMemory& memory) : file_
     }
   }
   for (const ir::ModuleVariable& v : module.variables) {
-    if (v.external) continue;
+    if (v.external || v.is_texture_reference) continue;
     std::vector<std::uint8_t> bytes = v.initial;
     bytes.resize(v.bytes);
     relocate(v, bytes);
@@ -48,6 +57,11 @@ void ModuleImage::relocate(const ir::ModuleVariable& v, std::vector<std::uint8_t
       bytes[r.offset + i] = static_cast<std::uint8_t>(address >> (8 * (r.first_byte + i)));
     }
   }
+}
+
+TextureHandle ModuleImage::reference(const std::string& name) const {
+  const auto found = references_.find(name);
+  return found == references_.end() ? 0 : found->second;
 }
 
 const ir::ModuleVariable* ModuleImage::variable(const std::string& name) const {

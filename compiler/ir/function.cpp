@@ -78,9 +78,12 @@ void remove_empty_blocks(Function& f) {
   }
 }
 
+bool takes_texture(Opcode op) { return op >= Opcode::tex && op <= Opcode::sust; }
+
 bool has_other_effects(Opcode op) {
   switch (op) {
     case Opcode::st:
+    case Opcode::sust:
     case Opcode::atom:
     case Opcode::red:
     case Opcode::bra:

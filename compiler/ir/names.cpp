@@ -25,10 +25,31 @@ constexpr const char* opcode_names[] = {
     "atom", "red",  "rcp",   "sqrt",   "rsqrt",      "ex2",  "lg2",  "sin",  "cos",    "tanh",     "popc", "clz",
     "brev", "bfe",  "bfi",   "bfind",  "fns",        "prmt", "shf",  "sad",  "lop3",   "dp4a",     "dp2a", "dp2a",
     "shfl", "vote", "match", "redux",  "activemask", "bra",  "exit", "bar",  "membar", "bar.warp", "trap", "print",
-    "fnma", "add3", "lea",   "uldc",   "bssy",       "bsync"};
+    "tex",  "tld4", "txq",   "suq",    "suld",       "sust", "fnma", "add3", "lea",    "uldc",     "bssy", "bsync"};
 static_assert(sizeof(opcode_names) / sizeof(opcode_names[0]) == static_cast<std::size_t>(Opcode::bsync) + 1);
 
 static_assert(trace::special_register_count == static_cast<std::size_t>(Special::memory_descriptor) + 1);
+
+constexpr const char* geometry_names[] = {"", "1d", "2d", "3d", "a1d", "a2d"};
+static_assert(sizeof(geometry_names) / sizeof(geometry_names[0]) == static_cast<std::size_t>(TextureGeometry::a2d) + 1);
+
+constexpr const char* query_names[] = {"",
+                                       "width",
+                                       "height",
+                                       "depth",
+                                       "channel_data_type",
+                                       "channel_order",
+                                       "normalized_coords",
+                                       "filter_mode",
+                                       "addr_mode_0",
+                                       "addr_mode_1",
+                                       "addr_mode_2",
+                                       "array_size",
+                                       "num_mipmap_levels",
+                                       "num_samples",
+                                       "memory_layout"};
+static_assert(sizeof(query_names) / sizeof(query_names[0]) ==
+              static_cast<std::size_t>(TextureQuery::memory_layout) + 1);
 
 }  // namespace
 
@@ -37,6 +58,12 @@ bool is_float(Type t) { return t >= Type::f16; }
 bool is_signed(Type t) { return t >= Type::s8 && t <= Type::s64; }
 const char* to_string(Type t) { return type_info[static_cast<std::size_t>(t)].name; }
 const char* to_string(Opcode op) { return opcode_names[static_cast<std::size_t>(op)]; }
+const char* to_string(TextureGeometry g) { return geometry_names[static_cast<std::size_t>(g)]; }
+const char* to_string(TextureQuery q) { return query_names[static_cast<std::size_t>(q)]; }
+unsigned coordinates_of(TextureGeometry g) {
+  static constexpr unsigned counts[] = {0, 1, 2, 3, 2, 3};
+  return counts[static_cast<std::size_t>(g)];
+}
 const char* to_string(Special s) { return trace::special_register_names[static_cast<std::size_t>(s)]; }
 
 }  // namespace regatta::ir

@@ -91,6 +91,14 @@ trace::OpClass op_class(const Instruction& i) {
       return OpClass::convert;
     case Opcode::ld:
       return memory(i, OpClass::load);
+    case Opcode::tex:
+    case Opcode::tld4:
+    case Opcode::suld:
+      return OpClass::load;
+    case Opcode::sust:
+      return OpClass::store;
+    case Opcode::txq:
+    case Opcode::suq:
     case Opcode::uldc:
       return OpClass::constant_load;
     case Opcode::st:

@@ -48,7 +48,7 @@ const char* barrier_text(BarrierMode m) {
 }
 
 const char* space_text(trace::MemorySpace s) {
-  switch (s) {
+  switch (s) {  // .texture and .surface are in the instruction's name
     case trace::MemorySpace::global:
       return ".global";
     case trace::MemorySpace::shared:
@@ -62,6 +62,27 @@ const char* space_text(trace::MemorySpace s) {
     default:
       return "";
   }
+}
+
+const char* bounds_text(SurfaceBounds b) {
+  static constexpr const char* names[] = {"", ".trap", ".clamp", ".zero"};
+  return names[static_cast<std::size_t>(b)];
+}
+
+/// ".level.2d.rg", ".b.2d.v2", ".width": what a texture or surface instruction has between its name and its types.
+std::string texture_text(const Instruction& i) {
+  const TextureModifiers& t = i.mod.texture;
+  if (i.op == Opcode::txq || i.op == Opcode::suq) return std::string(".") + to_string(t.query);
+  const bool surface = i.op == Opcode::suld || i.op == Opcode::sust;
+  std::string text = surface ? ".b" : t.has_level ? ".level" : "";
+  if (i.op == Opcode::tld4) text += std::string(".") + "rgba"[t.gathered];
+  text += std::string(".") + to_string(t.geometry);
+  if (surface) return text + (t.elements > 1 ? ".v" + std::to_string(t.elements) : "");
+  text += ".";
+  for (unsigned c = 0; c < 4; ++c) {
+    if ((t.channels >> c & 1) != 0) text += (i.op == Opcode::tld4 ? "0123" : "rgba")[c];
+  }
+  return text;
 }
 
 /// The part of an opcode that is spelled in its mnemonic: mul.lo, add.cc, shf.l.
@@ -90,6 +111,13 @@ std::string variant_text(const Instruction& i) {
       return ".sync";
     case Opcode::bar:
       return barrier_text(i.mod.barrier);
+    case Opcode::tex:
+    case Opcode::tld4:
+    case Opcode::txq:
+    case Opcode::suq:
+    case Opcode::suld:
+    case Opcode::sust:
+      return texture_text(i);
     case Opcode::warp_sync:
       return ".sync";
     default:
@@ -179,6 +207,7 @@ std::string opcode_text(const Instruction& i) {
   if (m.vector > 1) text += ".v" + std::to_string(m.vector);
   if (i.type != Type::none) text += std::string(".") + to_string(i.type);
   if (i.source_type != Type::none) text += std::string(".") + to_string(i.source_type);
+  text += bounds_text(m.texture.bounds);
   return text;
 }
 
@@ -187,6 +216,7 @@ std::string to_text(const Instruction& i, bool allocated) {
   if (i.guarded)
     guard = std::string("@") + (i.guard_negated ? "!" : "") + (allocated ? "P" : "%v") + std::to_string(i.guard) + " ";
   std::string operands;
+  const TextureModifiers& m = i.mod.texture;
   switch (i.op) {
     case Opcode::bra:
       append(operands, "B" + std::to_string(i.target));
@@ -205,6 +235,19 @@ std::string to_text(const Instruction& i, bool allocated) {
       append(operands, address_text(i, allocated));
       append(operands, list_text(i.sources, 1, i.sources.empty() ? 0 : i.sources.size() - 1, allocated));
       break;
+    case Opcode::tex:
+    case Opcode::tld4:
+    case Opcode::suld:
+    case Opcode::sust: {
+      const std::size_t coordinates = coordinates_of(m.geometry);
+      append(operands, braced(i.destinations, 0, i.destinations.size(), allocated));
+      std::string place = list_text(i.sources, 0, 1, allocated) + ", " + braced(i.sources, 1, coordinates, allocated);
+      if (i.offset != 0) place += "+" + hex(static_cast<std::uint64_t>(i.offset));
+      append(operands, "[" + place + "]");
+      if (i.sources.size() > coordinates + 1)
+        append(operands, braced(i.sources, coordinates + 1, i.sources.size() - coordinates - 1, allocated));
+      break;
+    }
     case Opcode::pack:
       append(operands, list_text(i.destinations, 0, i.destinations.size(), allocated));
       append(operands, braced(i.sources, 0, i.sources.size(), allocated));

@@ -90,6 +90,7 @@ class Converter {
     const bool load = i.op == Opcode::ld;
     const bool store = i.op == Opcode::st;
     const bool atomic = i.op == Opcode::atom || i.op == Opcode::red;
+    if (takes_texture(i.op)) return texture(i, s);
     if (!load && !store && !atomic) return;
     s.space = i.mod.space == trace::MemorySpace::none ? trace::MemorySpace::generic : i.mod.space;
     s.access_bytes = static_cast<std::uint8_t>(size_of(i.type) * i.mod.vector);
@@ -97,6 +98,19 @@ class Converter {
     if (!i.sources.empty() && i.sources[0].is_reg()) s.address_offset = i.offset;
     s.reads_memory = load || atomic;
     s.writes_memory = store || atomic;
+  }
+
+  /// Texels have their own size, which the texture object decides: what a lane moves are the registers.
+  static void texture(const Instruction& i, trace::StaticInstruction& s) {
+    const bool surface = i.op == Opcode::suld || i.op == Opcode::sust;
+    const bool fetch = i.op == Opcode::tex || i.op == Opcode::tld4;
+    if (!surface && !fetch) return;
+    s.space = surface ? trace::MemorySpace::surface : trace::MemorySpace::texture;
+    s.reads_memory = i.op != Opcode::sust;
+    s.writes_memory = i.op == Opcode::sust;
+    s.access_bytes =
+        static_cast<std::uint8_t>(surface ? size_of(i.type) * i.mod.texture.elements : 4 * i.destinations.size());
+    if (surface) s.address_offset = i.offset;
   }
 
   void operand(const Instruction& i, const Operand& o, bool address, trace::StaticInstruction& s) const {

@@ -104,7 +104,7 @@ std::uint64_t LaunchFileParser::scalar_bits(const toml::node& node, Type type) c
   return bits == 64 ? static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v) & ((std::uint64_t{1} << bits) - 1);
 }
 
-Contents LaunchFileParser::contents(TomlTable& t, const char* size_key) {
+Contents LaunchFileParser::contents(TomlTable& t, const char* size_key, Type usual) {
   Contents c;
   if (const auto bytes = t.integer(size_key, 1, std::int64_t{1} << 40)) c.bytes = static_cast<std::uint64_t>(*bytes);
   const std::string init = t.text("init").value_or("zero");
@@ -119,7 +119,8 @@ Contents LaunchFileParser::contents(TomlTable& t, const char* size_key) {
                        "sorted, points, file or none" + base::suggestion(init, kinds));
   }
   f.init = static_cast<Init>(kind);
-  f.type = type(t, f.init != Init::zero && f.init != Init::file && f.init != Init::none);
+  const bool needed = f.init != Init::zero && f.init != Init::file && f.init != Init::none;
+  f.type = usual != Type::none && !t.has("type") ? usual : type(t, needed);
   const bool integers = !ir::is_float(f.type);
   const auto value = [&](const char* key, double& real, std::int64_t& integer, bool required) {
     if (required && !t.has(key)) t.fail("init = \"" + init + "\" needs '" + key + "'");
@@ -219,6 +220,11 @@ Buffer LaunchFileParser::buffer(TomlTable& t, const char* size_key, const std::s
     size_from_file(t, b.contents);
   }
   if (const auto address = t.integer("address", 0, INT64_MAX)) b.address = static_cast<std::uint64_t>(*address);
+  expectation(t, b);
+  return b;
+}
+
+void LaunchFileParser::expectation(TomlTable& t, Buffer& b) {
   if (const auto expect = t.text("expect")) b.expect = path(*expect);
   if (const auto tolerance = t.number("tolerance")) {
     if (b.expect.empty()) t.fail("tolerance", "'tolerance' without 'expect'");
@@ -228,7 +234,6 @@ Buffer LaunchFileParser::buffer(TomlTable& t, const char* size_key, const std::s
     if (!(*tolerance >= 0)) t.fail("tolerance", "'tolerance' is negative");
     b.tolerance = tolerance;
   }
-  return b;
 }
 
 void LaunchFileParser::size_from_file(TomlTable& t, Contents& c) const {

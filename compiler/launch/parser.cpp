@@ -31,6 +31,8 @@ void LaunchFileParser::parse(const toml::table& root_table) {
   const bool is_program = root.has("launch");
   ptx_files(root, is_program);
   for (const toml::table* table : root.tables("global")) global(*table);
+  arrays(root);
+  name_textures(root);
   if (is_program) {
     for (const char* key : {"entry", "grid", "block", "dynamic_shared", "registers", "param"}) {
       if (root.has(key))
@@ -43,6 +45,7 @@ void LaunchFileParser::parse(const toml::table& root_table) {
     }
     single(root);
   }
+  textures(root, !is_program);
   root.finish();
 }
 
@@ -181,12 +184,14 @@ Parameter LaunchFileParser::parameter(const toml::table& table, bool inline_buff
   TomlTable t(out_, table, depth != 0 ? "a member" : inline_buffers ? "[[param]]" : "[[launch.params]]");
   Parameter p;
   p.where = t.where();
-  const int kinds = int{t.has("scalar")} + int{t.has("buffer")} + int{t.has("counter")} + int{t.has("members")};
+  int kinds = 0;
+  for (const char* key : {"scalar", "buffer", "counter", "members", "texture", "surface"}) kinds += int{t.has(key)};
   // A buffer that has its size from its contents needs no 'buffer'.
   const bool from_file = kinds == 0 && inline_buffers && t.has("init") && t.has("file");
   if (kinds != 1 && !from_file) {
-    t.fail(t.what() + (kinds == 0 ? " has none" : " has more than one") + " of 'scalar', 'buffer'" +
-           (inline_buffers ? " and 'members'" : ", 'counter' and 'members'"));
+    t.fail(
+        t.what() + (kinds == 0 ? " has none" : " has more than one") + " of 'scalar', 'buffer'" +
+        (inline_buffers ? ", 'texture', 'surface' and 'members'" : ", 'counter', 'texture', 'surface' and 'members'"));
   }
   if (t.has("scalar")) {
     p.kind = Parameter::Kind::scalar;
@@ -208,6 +213,8 @@ Parameter LaunchFileParser::parameter(const toml::table& table, bool inline_buff
     p.scale = t.integer("scale", INT64_MIN, INT64_MAX).value_or(1);
     p.offset = t.integer("offset", INT64_MIN, INT64_MAX).value_or(0);
     p.bytes = p.alignment = ir::size_of(p.type);
+  } else if (t.has("texture") || t.has("surface")) {
+    object(t, p);
   } else if (t.has("buffer") || from_file) {
     pointer(t, p, inline_buffers, name);
   } else {

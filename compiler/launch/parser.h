@@ -50,8 +50,23 @@ class LaunchFileParser {
   void check_counters(const Step& run, const std::vector<std::string>& counters) const;
   std::size_t find_buffer(const std::string& name, const Position& where, bool inline_buffers) const;
 
+  // textures.cpp
+  void arrays(TomlTable& root);
+  /// The names, which parameters give before the tables are read.
+  void name_textures(TomlTable& root);
+  void textures(TomlTable& root, bool inline_buffers);
+  void texture(TomlTable& t, Texture& texture, bool inline_buffers);
+  void texture_of_buffer(TomlTable& t, Texture& texture, bool inline_buffers);
+  TexelType texel_type(TomlTable& t);
+  TextureReference reference(TomlTable& t);
+  std::size_t find_array(TomlTable& t) const;
+  void object(TomlTable& t, Parameter& p);
+
   // contents.cpp
-  Contents contents(TomlTable& t, const char* size_key);
+  /// `usual`: the type where none is given.
+  Contents contents(TomlTable& t, const char* size_key, ir::Type usual = ir::Type::none);
+  /// What it must be afterwards.
+  void expectation(TomlTable& t, Buffer& b);
   Buffer buffer(TomlTable& t, const char* size_key, const std::string& default_name);
   /// Of contents that are a file and state no size: the file's is theirs.
   void size_from_file(TomlTable& t, Contents& c) const;

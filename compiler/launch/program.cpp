@@ -36,12 +36,43 @@ void Device::copy(std::uint64_t to, std::uint64_t from, std::size_t bytes) {
   write(to, moved.data(), bytes);
 }
 
+namespace {
+
+[[noreturn]] void no_textures() { throw trace::InputError("error: this device has no textures and surfaces"); }
+
+}  // namespace
+
+std::uint64_t Device::create_array(const Array&) { no_textures(); }
+void Device::write_array(std::uint64_t, const void*) { no_textures(); }
+void Device::read_array(std::uint64_t, void*) const { no_textures(); }
+std::uint64_t Device::create_texture(const Texture&, std::uint64_t) { no_textures(); }
+std::uint64_t Device::create_surface(const Surface&, std::uint64_t) { no_textures(); }
+
+void Program::make_textures() {
+  for (const Array& a : file_.arrays) {
+    arrays_.push_back(device_.create_array(a));
+    if (a.data.contents.fill.init == Init::none) continue;
+    device_.write_array(arrays_.back(), make_contents(file_, a.data.contents, a.data.where).data());
+  }
+  for (const Texture& t : file_.textures) {
+    textures_.push_back(device_.create_texture(t, t.of_array ? arrays_[t.memory] : address_[t.memory] + t.offset));
+  }
+  for (const Surface& s : file_.surfaces) surfaces_.push_back(device_.create_surface(s, arrays_[s.array]));
+}
+
+std::vector<std::uint8_t> Program::array(std::size_t index) const {
+  std::vector<std::uint8_t> bytes(file_.arrays[index].data.contents.bytes);
+  device_.read_array(arrays_[index], bytes.data());
+  return bytes;
+}
+
 Program::Program(const LaunchFile& file, Device& device) : file_(file), device_(device) {
   address_.resize(file.buffers.size());
   exists_.resize(file.buffers.size());
   for (std::size_t b = 0; b < file.buffers.size(); ++b) {
     if (!file.buffers[b].from_step) make(b);
   }
+  make_textures();
   for (const Global& g : file.globals) {
     const std::uint64_t size = device.variable_bytes(g);
     if (g.contents.fill.init == Init::none) continue;
@@ -247,6 +278,12 @@ void Program::put_parameter(const Parameter& p, std::uint8_t* to) const {
       check_exists(p.buffer, p.where);
       const std::uint64_t address = address_[p.buffer] + p.buffer_offset;
       std::memcpy(to, &address, sizeof address);
+      break;
+    }
+    case Parameter::Kind::texture:
+    case Parameter::Kind::surface: {
+      const std::uint64_t handle = p.kind == Parameter::Kind::texture ? textures_[p.object] : surfaces_[p.object];
+      std::memcpy(to, &handle, sizeof handle);
       break;
     }
     case Parameter::Kind::counter: {

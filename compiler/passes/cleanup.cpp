@@ -69,6 +69,23 @@ std::uint32_t propagate_copies(ir::Function& f) {
   return replaced;
 }
 
+/// Leaves out the elements of a texture fetch that nobody reads: they take no registers.
+void drop_elements(ir::Instruction& i, const analysis::BitSet& live) {
+  if (i.op != ir::Opcode::tex && i.op != ir::Opcode::tld4) return;
+  std::vector<ir::Operand> kept;
+  std::uint8_t channels = 0;
+  std::size_t next = 0;
+  for (unsigned c = 0; c < 4; ++c) {
+    if ((i.mod.texture.channels >> c & 1) == 0) continue;
+    const ir::Operand& d = i.destinations[next++];
+    if (!live.test(d.id)) continue;
+    kept.push_back(d);
+    channels = static_cast<std::uint8_t>(channels | 1u << c);
+  }
+  i.destinations = std::move(kept);
+  i.mod.texture.channels = channels;
+}
+
 /// Drops instructions whose results are dead, from the end of each block up, until none is left: uses of a dead
 /// instruction die with it in the same walk within a block, across blocks in the next round.
 std::uint32_t remove_dead_code(ir::Function& f) {
@@ -87,6 +104,7 @@ std::uint32_t remove_dead_code(ir::Function& f) {
         bool needed = !is_removable(i);
         variables.for_each_write(i, [&](std::uint32_t v) { needed |= live.test(v); });
         if (!needed) continue;
+        drop_elements(i, live);
         if (!i.guarded) variables.for_each_write(i, [&](std::uint32_t v) { live.reset(v); });
         variables.for_each_read(i, [&](std::uint32_t v) { live.set(v); });
         kept.push_back(std::move(i));

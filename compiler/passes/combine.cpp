@@ -121,6 +121,7 @@ class Combiner {
       for (std::uint32_t n = 0; n < f_.blocks[b].instructions.size(); ++n) {
         at_ = {b, n};
         Instruction& i = f_.blocks[b].instructions[n];
+        if (ir::takes_texture(i.op)) fold_handle(i);
         fold_sources(i);
         simplify(i);
         widen_shift(i);
@@ -149,11 +150,17 @@ class Combiner {
 
   static bool takes_immediate(const Instruction& i, std::size_t source, const Operand& value) {
     if (takes_constants(i.op)) return is_zero(value) || !has_immediate(i);
+    if (ir::takes_texture(i.op)) return source == 0;
     if (!is_access(i)) return false;
     if (source == 0)
       return value.symbol.empty() && i.mod.space != MemorySpace::global && i.mod.space != MemorySpace::generic &&
              i.mod.space != MemorySpace::none;
     return i.op == Opcode::st && i.mod.vector == 1 && is_zero(value);  // the register that reads as zero
+  }
+
+  static bool takes_bank(const Instruction& i, std::size_t source) {
+    if (ir::takes_texture(i.op)) return source == 0;  // the handle
+    return takes_constants(i.op) && count_banks(i) == 0;
   }
 
   /// Reads through copies, constants and parameter loads.
@@ -162,6 +169,28 @@ class Combiner {
     for (std::size_t s = 0; s < i.sources.size(); ++s)
       while (fold_source(i, s)) {
       }
+  }
+
+  /// A handle is the lower half of a texture object, which mostly is a parameter or the name of a reference.
+  void fold_handle(Instruction& i) {
+    const Instruction* d = definition(i.sources[0]);
+    if (!d || d->op != Opcode::cvt || d->guarded || d->type != ir::Type::u32 || d->source_type != ir::Type::u64) return;
+    Operand whole = d->sources[0];
+    if (whole.is_reg()) {
+      const Instruction* load = definitions_.unique(whole.id, definitions_.place(i.sources[0].id));
+      if (!load || load->destinations.size() != 1) return;
+      if (load->op == Opcode::ld && load->mod.space == MemorySpace::param && load->mod.vector == 1 &&
+          is_number(load->sources[0]) && ir::size_of(load->type) == 8) {
+        whole = Operand::parameter(load->sources[0].value + static_cast<std::uint64_t>(load->offset), 2);
+      } else if (is_mov(*load)) {
+        whole = load->sources[0];
+      }
+    }
+    if (whole.kind != Operand::Kind::parameter && whole.kind != Operand::Kind::immediate) return;
+    whole.words = 1;
+    if (whole.kind == Operand::Kind::immediate && whole.symbol.empty()) whole.value &= 0xffffffffu;
+    replace(i.sources[0], whole);
+    ++result_.bank_operands;
   }
 
   void fold_guard(Instruction& i) {
@@ -202,14 +231,14 @@ class Combiner {
         ++result_.immediates;
         return false;
       }
-      if (is_bank(value) && takes_constants(i.op) && count_banks(i) == 0) {
+      if (is_bank(value) && takes_bank(i, s)) {
         replace(o, value);
         ++result_.bank_operands;
       }
       return false;
     }
     if (d->op == Opcode::ld && d->mod.space == MemorySpace::param && d->mod.vector == 1 && is_number(d->sources[0]) &&
-        ir::size_of(d->type) == 4u * o.words && takes_constants(i.op) && count_banks(i) == 0) {
+        ir::size_of(d->type) == 4u * o.words && takes_bank(i, s)) {
       replace(o, Operand::parameter(d->sources[0].value + static_cast<std::uint64_t>(d->offset), o.words));
       ++result_.bank_operands;
     }

@@ -36,7 +36,7 @@ struct Operand {
     integer,
     real,
     vector,   ///< {a, b}
-    address,  ///< [name + offset] or [offset]
+    address,  ///< [name + offset] or [offset], or [name, {a, b}] with coordinates in `elements`
     sink      ///< _
   };
   Kind kind = Kind::name;

@@ -274,7 +274,7 @@ Symbol FunctionLowering::module_symbol(const Variable& v) {
       }
       break;
     default:
-      s.kind = Symbol::Kind::opaque;
+      s.kind = v.type_text == ".samplerref" ? Symbol::Kind::opaque : Symbol::Kind::reference;
       break;
   }
   return s;

@@ -57,6 +57,7 @@ void FunctionLowering::memory(const Statement& s, ir::Instruction proto) {
   if (proto.mod.space == MemorySpace::none) proto.mod.space = MemorySpace::generic;
   MemorySpace& space = proto.mod.space;
   const bool is_store = proto.op != ir::Opcode::ld;
+  if (!address.elements.empty()) error(address.at, "'" + s.name + "' takes no coordinates");
   if (address.name.empty()) {
     proto.sources.push_back(
         ir::Operand::immediate(static_cast<std::uint64_t>(address.offset), is_wide_space(space) ? address_words() : 1));
@@ -73,6 +74,8 @@ void FunctionLowering::memory(const Statement& s, ir::Instruction proto) {
       proto.sources.push_back(ir::Operand::reg(symbol.id, size / 4));
       proto.offset = address.offset;
     } else {
+      if (symbol.kind == Symbol::Kind::reference)
+        error(address.at, "'" + address.name + "' is a texture or surface reference, expected a variable");
       const MemorySpace actual = space_of(symbol.kind);
       if (space == MemorySpace::generic) space = actual;
       if (space != actual)

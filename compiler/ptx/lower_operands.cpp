@@ -61,7 +61,8 @@ Symbol FunctionLowering::register_symbol(const Operand& o) {
     if (symbols_.function(o.name) != nullptr) error(o.at, "address of function '" + o.name + "' is not supported");
     error(o.at, "'" + o.name + "' is not declared");
   }
-  if (s->kind == Symbol::Kind::opaque) error(o.at, "'" + o.name + "' is a texture, sampler or surface: not supported");
+  if (s->kind == Symbol::Kind::opaque)
+    error(o.at, "'" + o.name + "' is a sampler: not supported, expected a texture with its sampler");
   return *s;
 }
 
@@ -217,6 +218,12 @@ ir::Operand FunctionLowering::symbol_address(const Symbol& s, const Operand& o, 
                         std::to_string(32 * words) + "-bit register");
       ir::Operand i = ir::Operand::immediate(static_cast<std::uint64_t>(o.offset), words);
       i.symbol = s.module_name != nullptr ? *s.module_name : o.name;
+      return i;
+    }
+    case Symbol::Kind::reference: {
+      if (o.offset != 0) error(o.at, "'" + o.text + "' is beside a texture or surface reference");
+      ir::Operand i = ir::Operand::immediate(0, words);
+      i.symbol = o.name;
       return i;
     }
     case Symbol::Kind::call_param: {

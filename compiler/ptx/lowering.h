@@ -80,8 +80,9 @@ struct Symbol {
     constant,
     param,
     call_param,
-    vector,  ///< a register of several elements, which have the names "%v.x" and so on
-    opaque
+    vector,     ///< a register of several elements, which have the names "%v.x" and so on
+    reference,  ///< .texref, .surfref
+    opaque      ///< .samplerref
   };
   Kind kind = Kind::reg;
   ir::Type type = ir::Type::none;
@@ -142,6 +143,9 @@ class FunctionLowering {
   /// Refuses a lane exchange without .sync where PTX has removed it.
   void require_sync(const Statement& s) const;
   void memory(const Statement& s, ir::Instruction proto);
+  void texture(const Statement& s, ir::Instruction proto);
+  void texture_query(const Statement& s, ir::Instruction proto);
+  void surface(const Statement& s, ir::Instruction proto);
   void branch(const Statement& s, const ir::Instruction& proto);
   void leave(const Statement& s, const ir::Instruction& proto);
   void call(const Statement& s, const ir::Instruction& proto);
@@ -209,6 +213,11 @@ class FunctionLowering {
   void resolve_extern_shared();
   void call_param_access(const Statement& s, ir::Instruction proto, const Symbol& symbol, const Operand& address);
   void memory_operands(const Statement& s, ir::Instruction proto);
+  /// The handle and the coordinates of an access as sources of `i`.
+  void texture_place(const Statement& s, const Operand& o, ir::Instruction& i);
+  ir::Operand texture_handle(const Operand& o, const ir::Instruction& bare);
+  ir::Operand coordinate(const Operand& o, ir::Type type, const ir::Instruction& bare);
+  void surface_store(ir::Instruction store, const std::vector<ir::Operand>& values);
   /// The registers or values that a load or store of `count` elements names.
   std::vector<Operand> data_elements(const Statement& s, const Operand& o, unsigned count) const;
   std::vector<ir::Operand> words_of_param(const CallParam& p, const ir::Instruction& proto);
@@ -260,6 +269,9 @@ inline bool has_modifier(const Statement& s, const char* name) {
 void lower_mov_vector(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_mov(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_memory(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_texture(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_texture_query(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_surface(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_cvt(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_cvt_pair(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_cvta(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);

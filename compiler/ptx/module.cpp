@@ -76,8 +76,16 @@ const Function* ModuleSymbols::function(const std::string& name) const {
 }
 
 void ModuleSymbols::lower(const Variable& v, const std::string& file) {
-  if (v.space != Variable::Space::global && v.space != Variable::Space::constant) return;
   ir::ModuleVariable m;
+  if (v.space == Variable::Space::opaque && v.type_text != ".samplerref") {
+    if (v.is_array) fail(file, v.at, "'" + v.name + "' is an array of " + v.type_text + ": not supported");
+    m.name = v.name;
+    m.external = v.is_extern;
+    m.is_texture_reference = true;
+    lowered_.push_back(std::move(m));
+    return;
+  }
+  if (v.space != Variable::Space::global && v.space != Variable::Space::constant) return;
   m.name = v.name;
   m.space = v.space == Variable::Space::global ? trace::MemorySpace::global : trace::MemorySpace::constant;
   m.alignment = v.alignment;

@@ -36,6 +36,7 @@ const std::map<std::string_view, const char*>& option_groups() {
       {"$atomic_order", "relaxed acquire release acq_rel"},
       {"$scope", "cta cluster gpu sys"},
       {"$vector", "v2 v4"},
+      {"$bounds", "trap clamp zero"},
       {"$atomic", "add min max and or xor exch cas inc dec"},
       {"$shuffle", "up down bfly idx"},
       {"$vote", "all any uni ballot"}};
@@ -44,8 +45,8 @@ const std::map<std::string_view, const char*>& option_groups() {
 
 const std::vector<RefusedFamily>& refused_families() {
   static const std::vector<RefusedFamily> families = {
-      {"tex tld4 txq istypep", "texture instruction"},
-      {"suld sust sured suq", "surface instruction"},
+      {"istypep", "texture instruction"},
+      {"sured", "surface instruction"},
       {"wmma mma ldmatrix stmatrix movmatrix wgmma tcgen05", "tensor core instruction"},
       {"cp", "asynchronous copy"},
       {"mbarrier", "asynchronous barrier"},
@@ -82,7 +83,31 @@ bool lookup(const std::unordered_map<std::string_view, E>& table, std::string_vi
 
 bool is_option(const char* options, std::string_view modifier) { return in_list(options, modifier); }
 
+namespace {
+
+void apply_texture_option(ir::TextureModifiers& t, std::string_view m) {
+  using ir::TextureGeometry;
+  static const std::unordered_map<std::string_view, TextureGeometry> geometries = {{"1d", TextureGeometry::d1},
+                                                                                   {"2d", TextureGeometry::d2},
+                                                                                   {"3d", TextureGeometry::d3},
+                                                                                   {"a1d", TextureGeometry::a1d},
+                                                                                   {"a2d", TextureGeometry::a2d}};
+  static const std::unordered_map<std::string_view, ir::SurfaceBounds> bounds = {
+      {"trap", ir::SurfaceBounds::trap}, {"clamp", ir::SurfaceBounds::clamp}, {"zero", ir::SurfaceBounds::zero}};
+  if (lookup(geometries, m, t.geometry) || lookup(bounds, m, t.bounds)) return;
+  if (m == "v2" || m == "v4") t.elements = static_cast<std::uint8_t>(m[1] - '0');
+  const std::size_t channel = std::string_view("rgba").find(m);
+  if (m.size() == 1 && channel != std::string_view::npos) t.gathered = static_cast<std::uint8_t>(channel);
+  for (auto q = static_cast<unsigned>(ir::TextureQuery::width);
+       q <= static_cast<unsigned>(ir::TextureQuery::memory_layout); ++q) {
+    if (m == ir::to_string(static_cast<ir::TextureQuery>(q))) t.query = static_cast<ir::TextureQuery>(q);
+  }
+}
+
+}  // namespace
+
 void apply_option(ir::Instruction& i, std::string_view m) {
+  if (ir::takes_texture(i.op)) return apply_texture_option(i.mod.texture, m);
   static const std::unordered_map<std::string_view, Rounding> roundings = {
       {"rn", Rounding::rn},   {"rz", Rounding::rz},   {"rm", Rounding::rm},   {"rp", Rounding::rp},
       {"rni", Rounding::rni}, {"rzi", Rounding::rzi}, {"rmi", Rounding::rmi}, {"rpi", Rounding::rpi}};

@@ -70,6 +70,7 @@ class Parser {
   std::vector<Operand> call_list();
   Operand operand(unsigned depth);
   Operand address();
+  void coordinates(Operand& o);
   std::int64_t sum();
 
   // Constant expressions (constants.cpp).

@@ -247,6 +247,14 @@ std::int64_t Parser::sum() {
   return static_cast<std::int64_t>(total);
 }
 
+/// Behind the name of a texture or surface: {x, y}, or a single one.
+void Parser::coordinates(Operand& o) {
+  const Operand place = operand(0);
+  if (peek().is(',')) unexpected(peek(), "']': a sampler beside the texture (texmode_independent) is not supported");
+  o.elements = place.kind == Operand::Kind::vector ? place.elements : std::vector<Operand>{place};
+  if (!peek().is(']')) unexpected(peek(), "']' after coordinates");
+}
+
 Operand Parser::address() {
   Operand o;
   o.kind = Operand::Kind::address;
@@ -258,6 +266,10 @@ Operand Parser::address() {
     while (peek().is('+') || peek().is('-')) {
       minus = take().is('-') != minus;
       sign = true;
+    }
+    if (!first && !sign && accept(',')) {
+      coordinates(o);
+      break;
     }
     if (!first && !sign) unexpected(peek(), "'+', '-' or ']' in an address");
     if (peek().is_identifier() && !peek().is("WARP_SZ") && o.name.empty() && !minus) {

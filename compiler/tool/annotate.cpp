@@ -164,6 +164,15 @@ void check_annotations(const AnnotateOptions& options, const std::vector<Code>& 
   }
 }
 
+bool access_textures(const std::vector<Code>& codes) {
+  for (const Code& code : codes) {
+    for (const auto& [module, kernel] : code.kernels) {
+      if (trace::accesses_textures(kernel.trace_kernel)) return true;
+    }
+  }
+  return false;
+}
+
 /// Executes one code; `outputs` has what it writes.
 void run_code(Code& code, const Program& program, Run& run, CodeResult& result) {
   const AnnotateOptions& options = code.options;
@@ -204,6 +213,7 @@ std::unique_ptr<Run> run(const AnnotateOptions& options, const Findings& known, 
   std::vector<Code> codes = compile_codes(options, known, program, result);
   check_annotations(options, codes, result);
   if (run->outputs.trace && codes.size() > 1) run->outputs.trace->announce_variants();
+  if (run->outputs.trace && access_textures(codes)) run->outputs.trace->announce_textures();
   for (Code& code : codes) {
     const auto racy = known.racy.find(code.variant.name);
     if (racy != known.racy.end()) code.options.racy_kernels = racy->second;

@@ -59,10 +59,11 @@ bool differs_in_kind(const Parameter& given, const ir::Parameter& declared) {
 
 std::uint64_t volume(const std::array<std::uint32_t, 3>& v) { return std::uint64_t{v[0]} * v[1] * v[2]; }
 
-std::vector<emulator::ModuleImage> make_images(const std::vector<ir::Module>& modules, emulator::DeviceMemory& memory) {
+std::vector<emulator::ModuleImage> make_images(const std::vector<ir::Module>& modules, emulator::DeviceMemory& memory,
+                                               emulator::TextureTable& textures) {
   std::vector<emulator::ModuleImage> images;
   images.reserve(modules.size());
-  for (const ir::Module& m : modules) images.emplace_back(m, memory);
+  for (const ir::Module& m : modules) images.emplace_back(m, memory, &textures);
   return images;
 }
 
@@ -76,7 +77,7 @@ Host::Host(const launch::LaunchFile& file, const std::vector<ir::Module>& module
       result_(result),
       progress_(options.progress),
       memory_(below_4_gb),
-      images_(make_images(modules, memory_)),
+      images_(make_images(modules, memory_, textures_)),
       program_(file, *this) {}
 
 const emulator::ModuleImage& Host::image_of(const launch::Global& g) const {
@@ -129,6 +130,7 @@ void Host::add_kernel(std::size_t module, CompiledKernel kernel) {
   }
   emulator::EmulatorOptions options;
   options.warp_size = options_.warp_size;
+  options.textures = &textures_;
   options.max_instructions = options_.max_instructions;
   options.stray_reads = options_.out_of_bounds != OutOfBounds::error;
   if (options_.print_nothing) options.print = [](const std::string&) {};
@@ -268,11 +270,16 @@ void Host::check_expectations() {
     std::string message = launch::check_expectation(file_, file_.buffers[b], program_.buffer(b));
     if (!message.empty()) result_.failed_expectations.push_back(std::move(message));
   }
+  for (std::size_t a = 0; a < file_.arrays.size(); ++a) {
+    if (file_.arrays[a].data.expect.empty()) continue;
+    std::string message = launch::check_expectation(file_, file_.arrays[a].data, program_.array(a));
+    if (!message.empty()) result_.failed_expectations.push_back(std::move(message));
+  }
 }
 
 void Host::check_dumps() const {
   for (const auto& [name, path] : options_.dumps) {
-    if (find_buffer(name)) continue;
+    if (find_buffer(name) || find_array(name)) continue;
     const std::vector<std::size_t> modules = modules_with(name);
     if (modules.size() == 1) continue;
     if (modules.size() > 1) {
@@ -281,16 +288,25 @@ void Host::check_dumps() const {
     }
     std::string known;
     for (const launch::Buffer& b : file_.buffers) known += (known.empty() ? "" : ", ") + b.name;
+    for (const launch::Array& a : file_.arrays) known += (known.empty() ? "" : ", ") + a.data.name;
     throw trace::InputError("error: --dump-buffer: no buffer or variable is called '" + name +
                             "', there are: " + known);
   }
 }
 
 std::string Host::contents(const std::string& name) const {
-  const auto buffer = find_buffer(name);
-  const std::vector<std::uint8_t> bytes =
-      buffer ? program_.buffer(*buffer) : images_[modules_with(name).at(0)].read(name);
+  const auto buffer = find_buffer(name), array = find_array(name);
+  const std::vector<std::uint8_t> bytes = buffer  ? program_.buffer(*buffer)
+                                          : array ? program_.array(*array)
+                                                  : images_[modules_with(name).at(0)].read(name);
   return std::string(bytes.begin(), bytes.end());
+}
+
+std::optional<std::size_t> Host::find_array(const std::string& name) const {
+  for (std::size_t a = 0; a < file_.arrays.size(); ++a) {
+    if (file_.arrays[a].data.name == name) return a;
+  }
+  return std::nullopt;
 }
 
 std::optional<std::size_t> Host::find_buffer(const std::string& name) const {

@@ -60,10 +60,18 @@ class Host : launch::Device {
   void write_variable(const launch::Global& global, std::uint64_t offset, const void* from, std::size_t bytes) override;
   void read_variable(const launch::Global& global, std::uint64_t offset, void* to, std::size_t bytes) const override;
   void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes) override { memory_.copy(to, from, bytes); }
+  std::uint64_t create_array(const launch::Array& array) override;
+  void write_array(std::uint64_t array, const void* from) override;
+  void read_array(std::uint64_t array, void* to) const override;
+  std::uint64_t create_texture(const launch::Texture& texture, std::uint64_t memory) override;
+  std::uint64_t create_surface(const launch::Surface& surface, std::uint64_t array) override;
+  /// The handle of the reference of the PTX that a texture or surface is bound to.
+  emulator::TextureHandle reference(const launch::TextureReference& r, const launch::Position& where) const;
   void launch(const launch::Launch& launch, const launch::ParameterBytes& parameters) override;
   /// Returns warnings.
   std::vector<std::string> check_launch(const launch::Launch& launch, const ir::Function& f) const;
   std::optional<std::size_t> find_buffer(const std::string& name) const;
+  std::optional<std::size_t> find_array(const std::string& name) const;
   /// The module that has the variable.
   const emulator::ModuleImage& image_of(const launch::Global& global) const;
   /// The modules that have a variable of this name.
@@ -75,6 +83,7 @@ class Host : launch::Device {
   CodeResult& result_;
   Progress progress_;
   emulator::DeviceMemory memory_;
+  emulator::TextureTable textures_{memory_};
   std::vector<emulator::ModuleImage> images_;  ///< of the launch file's PTX files
   launch::Program program_;
   std::map<KernelName, ReadyKernel> kernels_;

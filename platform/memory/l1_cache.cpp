@@ -18,6 +18,7 @@ L1Cache::L1Cache(const sc_core::sc_module_name& name, const L1Config& config, su
       clock_(clock),
       data_(policy(config.enabled ? config.data_policy : "bypass", config.data_store, config.data_store_miss)),
       local_(policy(config.enabled ? config.local_policy : "bypass", config.local_store, config.local_store_miss)),
+      texture_cached_(config.enabled && config.texture_policy == "cache"),
       sectored_(config.fill == "sector"),
       all_sectors_(line_sectors(config.line_bytes)),
       tags_(config.size_bytes / config.line_bytes / config.ways, config.ways, config.line_bytes),
@@ -106,6 +107,10 @@ L1Cache::Admission L1Cache::admit(Payload& payload, protocol::MemoryAccess& acce
       if (!policy_of(access.access).cached) break;
       if (access.bypass_l1) return admit_store(payload, access, Policy{}, now);
       return admit_read(payload, access, false, now);
+    case AccessClass::texture:
+      if (!texture_cached_) break;
+      if (own_answers_from_ == no_cycle) own_answers_from_ = now + 1;
+      return admit_read(payload, access, false, now);
     case AccessClass::data_store:
     case AccessClass::local_store:
       if (!policy_of(access.access).cached) break;
@@ -150,6 +155,7 @@ L1Cache::Admission L1Cache::admit_read(Payload& payload, protocol::MemoryAccess&
     }
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     ++read_hits_;
+    texture_hits_ += access.access == AccessClass::texture ? 1 : 0;
   } else {
     auto missing = static_cast<std::uint8_t>((sectored_ && !registers ? wanted : all_sectors_) & ~valid);
     const std::uint32_t pending = mshrs_.to_join(address, missing, config_.sector_merge && !registers);
@@ -178,6 +184,7 @@ L1Cache::Admission L1Cache::admit_read(Payload& payload, protocol::MemoryAccess&
       send_down(*fetch, now);
     }
     ++read_misses_;
+    texture_misses_ += access.access == AccessClass::texture ? 1 : 0;
     sector_misses_ += index != CacheArray::none;
   }
   const unsigned bytes = bytes_of(access);

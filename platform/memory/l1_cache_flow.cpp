@@ -177,8 +177,8 @@ bool L1Cache::pass_up(Payload& payload, std::uint64_t now, std::uint64_t at) {
 void L1Cache::send_down(Payload& payload, std::uint64_t now) {
   if (tlb_.enabled()) {
     const AccessClass c = access_of(payload).access;
-    const bool data =
-        is_store(c) || c == AccessClass::data_load || c == AccessClass::local_load || c == AccessClass::atomic;
+    const bool data = is_store(c) || c == AccessClass::data_load || c == AccessClass::local_load ||
+                      c == AccessClass::atomic || c == AccessClass::texture;
     const std::uint64_t ready = data ? tlb_.translate(payload.get_address(), now) : now;
     // Behind those whose translation is known and that still wait for a place, so that requests of a line keep their
     // order.

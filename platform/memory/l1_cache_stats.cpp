@@ -8,7 +8,7 @@ using protocol::AccessClass;
 std::uint64_t L1Cache::data_bytes() const {
   std::uint64_t sum = 0;
   for (const AccessClass c : {AccessClass::data_load, AccessClass::local_load, AccessClass::data_store,
-                              AccessClass::local_store, AccessClass::atomic}) {
+                              AccessClass::local_store, AccessClass::atomic, AccessClass::texture}) {
     sum += class_bytes_[static_cast<unsigned>(c)];
   }
   return sum;
@@ -38,6 +38,8 @@ void L1Cache::register_stats(support::StatGroup& g) {
     g.counter(std::string("waited_") + names[r], waited_[r], "cycles",
               std::string("in which a request waited, first ") + reasons[r]);
   }
+  g.counter("texture_hits", texture_hits_, "accesses", "texture fetches answered by the L1");
+  g.counter("texture_misses", texture_misses_, "accesses", "texture fetches that missed, including merged ones");
   g.counter("sector_misses", sector_misses_, "accesses", "read misses that found their line without the sectors");
   g.counter("writes", writes_, "accesses", "stores, atomics and register writes accepted");
   g.counter("write_hits", write_hits_, "accesses", "stores, atomics and register writes that found their line");

@@ -83,6 +83,7 @@ void L1Config::declare(support::OptionSet& o) {
         {"bypass", "cache"});
   o.add("l1.local_policy", local_policy, "loads of local memory bypass the L1 or are cached in it",
         {"bypass", "cache"});
+  o.add("l1.texture_policy", texture_policy, "texture fetches bypass the L1 or are cached in it", {"bypass", "cache"});
   o.add("l1.data_store", data_store, "policy for stores to global memory, if its loads are cached", stores);
   o.add("l1.local_store", local_store, "policy for stores to local memory, if its loads are cached", stores);
   o.add("l1.data_store_miss", data_store_miss,

@@ -25,7 +25,7 @@ const char* to_string(CtaPhase p) {
 const char* to_string(AccessClass c) {
   static constexpr std::array<const char*, access_class_count> names{
       "data_load",   "data_store", "atomic",     "register_read", "register_write", "register_invalidate",
-      "instruction", "metadata",   "local_load", "local_store",   "constant"};
+      "instruction", "metadata",   "local_load", "local_store",   "constant",       "texture"};
   return names[static_cast<unsigned>(c)];
 }
 

@@ -62,6 +62,30 @@ void coalesce_affine(const std::uint64_t* address, trace::LaneMask active, unsig
   out.lines[out.count - 1].sectors &= static_cast<std::uint8_t>((2u << sector_in_line(last)) - 1);
 }
 
+void coalesce_texels(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned line_bytes,
+                     unsigned lanes, unsigned first_pass, LineList& lines) {
+  const std::uint64_t line_mask = ~std::uint64_t{line_bytes - 1};
+  for (trace::LaneMask m = active; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(m));
+    const std::uint64_t first = address[lane];
+    if (first == trace::no_texel) continue;
+    const std::uint64_t line = first & line_mask;
+    const auto low = static_cast<unsigned>((first - line) / protocol::sector_bytes);
+    const auto high =
+        static_cast<unsigned>((std::min(first + bytes - 1, first | ~line_mask) - line) / protocol::sector_bytes);
+    const auto sectors = static_cast<std::uint8_t>((2u << high) - (1u << low));
+    const auto pass = static_cast<std::uint8_t>(first_pass + lane / lanes);
+    unsigned i = lines.count;
+    while (i > 0 && lines.lines[i - 1].address != line) --i;
+    if (i == 0) {
+      lines.lines[lines.count++] = LineList::Line{line, sectors, pass};
+      continue;
+    }
+    lines.lines[i - 1].sectors |= sectors;
+    lines.lines[i - 1].pass = std::max(lines.lines[i - 1].pass, pass);
+  }
+}
+
 void address_passes(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned line_bytes,
                     unsigned lanes, LineList& lines) {
   const std::uint64_t line_mask = ~std::uint64_t{line_bytes - 1};

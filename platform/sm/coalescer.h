@@ -18,8 +18,8 @@ struct LineList {
     std::uint8_t pass = 0;  ///< of the address stage that makes the last address in it, by address_passes()
   };
   unsigned count = 0;
-  /// Room for a local access of four words a lane, every lane in lines of its own.
-  std::array<Line, 4 * trace::max_lanes> lines;
+  /// Room for a local access of four words a lane, or a fetch of eight texels, every one in a line of its own.
+  std::array<Line, trace::max_texels * trace::max_lanes> lines;
 };
 
 /// Merges the accesses of the active lanes into lines. `line_bytes` is a power of two, at most 256. An access
@@ -30,6 +30,11 @@ void coalesce(const std::uint64_t* address, trace::LaneMask active, unsigned byt
 /// lane otherwise.
 void coalesce_affine(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned line_bytes,
                      LineList& out);
+
+/// Adds the texels of the active lanes to the lines, each in one sector of `bytes`-aligned memory; those at
+/// trace::no_texel are in none. `lanes` of them have theirs made in a cycle, lane 0 first, after `first_pass`.
+void coalesce_texels(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned line_bytes,
+                     unsigned lanes, unsigned first_pass, LineList& lines);
 
 /// Where addresses are made for `lanes` lanes in a pass, lane 0 first: the last pass that each line waits for. The
 /// lines are those that the same accesses were merged into.

@@ -20,6 +20,8 @@ LoadStoreUnit::LoadStoreUnit(const sc_core::sc_module_name& name, Core& core, Wr
       pool_(core.config.line_bytes),
       address_passes_((core.config.lanes + core.config.lsu_lanes - 1) / core.config.lsu_lanes),
       last_sent_(protocol::never),
+      texture_cache_("texture_cache", core.config.texture, core.config.line_bytes),
+      last_lookup_(protocol::never),
       accesses_of_(core, "memory", "access"),
       remapped_(trace::max_lanes) {
   memory_socket.bind(*this);
@@ -31,6 +33,7 @@ LoadStoreUnit::~LoadStoreUnit() { contents_payload_.clear_extension(&contents_ac
 
 void LoadStoreUnit::kernel_started() {
   stores_in_flight_.assign(core_.warps.size(), 0);
+  texture_cache_.invalidate();
   const std::size_t kernel = core_.kernel.launch->kernel;
   if (accesses_.size() <= kernel) accesses_.resize(kernel + 1);
   accesses_[kernel].resize(core_.kernel.kernel->instructions.size());
@@ -104,6 +107,10 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
     return false;
   }
   const trace::StaticInstruction& info = *d.info;
+  if (__builtin_expect(static_cast<int>(trace::has_texels(info)), 0) != 0) {
+    start_texture(d);
+    return true;
+  }
   const bool atomic = info.op_class == OpClass::atomic;
   LaneMask shared = 0;
   LaneMask beyond = 0;
@@ -179,6 +186,83 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
   return true;
 }
 
+Cycle LoadStoreUnit::filtered(const DynamicInstruction& d, Cycle when) const {
+  return d.info->space == MemorySpace::texture ? when + core_.config.texture.latency : when;
+}
+
+void LoadStoreUnit::start_texture(DynamicInstruction& d) {
+  const trace::StaticInstruction& info = *d.info;
+  const bool fetch = info.space == MemorySpace::texture;
+  started_ = true;
+  next_line_ = 0;
+  lines_.count = 0;
+  addresses_from_ = core_.now;
+  unsigned passes = address_passes_;
+  if (d.active != 0) {
+    const unsigned texels = d.further_texels + 1;
+    // The texture units make the addresses of up to four texels of a lane at once.
+    constexpr unsigned at_once = 4;
+    const unsigned lanes = fetch ? core_.config.texture.lanes : core_.config.lsu_lanes;
+    const unsigned turn = (core_.config.lanes + lanes - 1) / lanes;
+    passes = turn * ((texels + at_once - 1) / at_once);
+    // A texel lies in one sector, whatever its size.
+    const unsigned bytes = fetch ? 1 : info.access_bytes;
+    for (unsigned n = 0; n < texels; ++n) {
+      coalesce_texels(d.texel(n), d.active, bytes, core_.config.line_bytes, lanes, n / at_once * turn, lines_);
+    }
+    const auto active = static_cast<unsigned>(__builtin_popcountll(d.active));
+    if (fetch) {
+      texture_texels_ += active * texels;
+      texture_passes_ += passes;
+      texture_lines_ += lines_.count;
+    }
+  }
+  addresses_free_ = core_.now + passes;
+  d.completed = filtered(d, core_.now + passes);
+  ++(fetch ? texture_instructions_ : surface_instructions_);
+  AccessCounts& counts = of_kernel_[d.traits->index];
+  ++counts.executions;
+  counts.lanes += static_cast<unsigned>(__builtin_popcountll(d.active));
+  if (d.active == 0) ++empty_instructions_;
+}
+
+bool LoadStoreUnit::look_up_next(DynamicInstruction& d) {
+  const LineList::Line& line = lines_.lines[next_line_];
+  if (last_lookup_ == core_.now) {
+    core_.progress = true;
+    return false;
+  }
+  missing_ = 0;
+  // A miss that cannot be sent now is looked up when it can.
+  if (!channel_.open(core_.now)) {
+    ++held_attempts_;
+    return false;
+  }
+  if (!has_slot()) {
+    core_.progress = true;
+    return false;
+  }
+  const TextureCache::Lookup found = texture_cache_.look_up(line.address, line.sectors, d, texture_mshr_, missing_);
+  if (found == TextureCache::Lookup::refused) return false;
+  last_lookup_ = core_.now;
+  core_.progress = true;
+  texture_sectors_ += static_cast<unsigned>(__builtin_popcount(line.sectors));
+  if (found == TextureCache::Lookup::request) {
+    send_next(d);
+    return true;
+  }
+  if (found == TextureCache::Lookup::merged) {
+    ++d.accesses_pending;
+  } else {
+    d.completed = std::max(d.completed, filtered(d, core_.now + texture_cache_.hit_latency()));
+  }
+  AccessCounts& counts = of_kernel_[d.traits->index];
+  ++counts.lines;
+  counts.sectors += static_cast<unsigned>(__builtin_popcount(line.sectors));
+  ++next_line_;
+  return true;
+}
+
 void LoadStoreUnit::send_next(DynamicInstruction& d) {
   const LineList::Line& line = lines_.lines[next_line_];
   const trace::StaticInstruction& info = *d.info;
@@ -192,16 +276,20 @@ void LoadStoreUnit::send_next(DynamicInstruction& d) {
                   : local   ? (answers ? AccessClass::local_load : AccessClass::local_store)
                   : answers ? AccessClass::data_load
                             : AccessClass::data_store;
+  const bool texture = info.space == MemorySpace::texture;
+  const bool own_cache = texture && texture_cache_.enabled();
+  if (texture) access.access = AccessClass::texture;
   access.sm = static_cast<std::uint16_t>(core_.sm);
   access.bypass_l1 = info.bypasses_l1 && !local;  // local memory is private to a thread
-  access.sectors = line.sectors;
+  access.sectors = own_cache ? missing_ : line.sectors;
   access.instruction = answers ? &d : nullptr;
-  access.tag = d.warp.value();
+  access.tag = own_cache ? texture_mshr_ : d.warp.value();
   access.partial = __builtin_expect(static_cast<int>(core_.config.store_masks), 0) != 0 && info.writes_memory &&
-                   info.space == MemorySpace::global &&
+                   (info.space == MemorySpace::global || info.space == MemorySpace::surface) &&
                    leaves_bytes(d.addresses.data(), d.active, info.access_bytes, core_.config.line_bytes, line);
   const unsigned sectors = access.sector_count();
   (atomic ? atomic_sectors_ : answers ? load_sectors_ : store_sectors_) += sectors;
+  if (texture && !own_cache) texture_sectors_ += sectors;
   AccessCounts& counts = of_kernel_[d.traits->index];
   ++counts.lines;
   counts.sectors += sectors;
@@ -261,8 +349,20 @@ void LoadStoreUnit::answered(tlm::tlm_generic_payload& payload, Cycle when) {
     }
     return;
   }
-  DynamicInstruction& d = *access.instruction;
-  if (d.completed < when) d.completed = when;
+  if (__builtin_expect(static_cast<int>(access.access == AccessClass::texture && texture_cache_.enabled()), 0) != 0) {
+    texture_cache_.fill(access.tag, [&](DynamicInstruction& waiting) { arrived(waiting, when); });
+    if (texture_cache_.take_refused()) {
+      core_.at(when, Work::Kind::tick, 0);
+      if (core_.current() < when) core_.wake(when);
+    }
+    return;
+  }
+  arrived(*access.instruction, when);
+}
+
+void LoadStoreUnit::arrived(DynamicInstruction& d, Cycle when) {
+  const Cycle done = filtered(d, when);
+  if (d.completed < done) d.completed = done;
   --d.accesses_pending;
   finish_if_answered(d);
 }
@@ -296,7 +396,16 @@ void LoadStoreUnit::serve() {
     return;
   }
   if (!started_ && !start(d)) return;
+  const bool looks_up = d.info->space == MemorySpace::texture && texture_cache_.enabled();
   while (next_line_ < lines_.count) {
+    if (__builtin_expect(static_cast<int>(looks_up), 0) != 0) {
+      if (const Cycle made = addresses_from_ + lines_.lines[next_line_].pass; core_.now < made) {
+        core_.at(made, Work::Kind::tick, 0);
+        return;
+      }
+      if (!look_up_next(d)) return;
+      continue;
+    }
     if (!channel_.open(core_.now)) {
       ++held_attempts_;
       return;
@@ -332,6 +441,12 @@ void LoadStoreUnit::register_stats(support::StatGroup& g) {
   g.counter("load_sectors", load_sectors_, "sectors", "32-byte sectors requested by loads");
   g.counter("store_sectors", store_sectors_, "sectors", "32-byte sectors written by stores");
   g.counter("atomic_sectors", atomic_sectors_, "sectors", "32-byte sectors touched by atomics");
+  g.counter("texture_instructions", texture_instructions_, "warp instructions", "texture fetches");
+  g.counter("texture_texels", texture_texels_, "texels", "addressed by texture fetches, a linear filter's all");
+  g.counter("texture_passes", texture_passes_, "cycles", "in which the texture units made addresses");
+  g.counter("texture_lines", texture_lines_, "lines", "lines that texture fetches touch");
+  g.counter("texture_sectors", texture_sectors_, "sectors", "32-byte sectors that texture fetches want");
+  g.counter("surface_instructions", surface_instructions_, "warp instructions", "surface loads and stores");
   g.counter("shared_passes", shared_passes_, "cycles", "in which shared memory banks were occupied");
   g.counter("shared_conflicts", shared_conflicts_, "warp instructions", "shared accesses that took more than one pass");
   g.counter("held_attempts", held_attempts_, "attempts", "to send a request that the L1's back-pressure refused");

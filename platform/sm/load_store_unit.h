@@ -17,6 +17,7 @@
 #include "core.h"
 #include "holds.h"
 #include "request_channel.h"
+#include "texture_cache.h"
 
 #include <optional>
 #include <string>
@@ -100,12 +101,20 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   void access_contents(DynamicInstruction& d, LaneMask lanes);
   void transfer_contents(tlm::tlm_command command, protocol::SharedWords& words);
   void send_next(DynamicInstruction& d);
+  /// Addresses of a texture or surface access.
+  void start_texture(DynamicInstruction& d);
+  /// The next line of a fetch, in the texture cache; false: it has to wait.
+  bool look_up_next(DynamicInstruction& d);
+  /// Cycles that a fetch takes behind its texels.
+  Cycle filtered(const DynamicInstruction& d, Cycle when) const;
   void finish_if_answered(DynamicInstruction& d);
   std::uint64_t local_address(const DynamicInstruction& d, std::uint64_t address, unsigned lane) const;
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override;
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
   void answered(tlm::tlm_generic_payload& payload, Cycle when);
+  /// A line or what a texture cache fetched, for an instruction that waits for it.
+  void arrived(DynamicInstruction& d, Cycle when);
 
   /// Shared memory answers in the call.
   struct NoBackwardPath : tlm::tlm_bw_transport_if<> {
@@ -137,6 +146,10 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
     sent_ = last_sent_ == core_.now ? sent_ + 1 : 1;
     last_sent_ = core_.now;
   }
+  TextureCache texture_cache_;
+  Cycle last_lookup_;         ///< of the texture cache
+  std::uint8_t missing_ = 0;  ///< sectors of the line that is sent for the texture cache
+  std::uint32_t texture_mshr_ = 0;
   RequestChannel channel_;
   TargetContract accesses_of_;
   support::Ring<LineRequest> line_requests_;  ///< at most as many as the caches have MSHRs
@@ -151,6 +164,8 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   std::uint64_t line_requests_sent_ = 0, requests_ = 0, load_sectors_ = 0, store_sectors_ = 0, atomic_sectors_ = 0;
   std::uint64_t shared_passes_ = 0, shared_conflicts_ = 0, held_attempts_ = 0;
   std::uint64_t context_passes_ = 0;
+  std::uint64_t texture_instructions_ = 0, surface_instructions_ = 0, texture_texels_ = 0, texture_lines_ = 0,
+                texture_sectors_ = 0, texture_passes_ = 0;
 };
 
 }  // namespace regatta::sm

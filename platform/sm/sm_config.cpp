@@ -225,6 +225,7 @@ void SmConfig::declare(support::OptionSet& o, const Policies& policies) {
         0, 1000);
   o.add("lsu.queue", lsu_queue, "warp instructions", "warp instructions that may wait for address generation", 1, 1024);
   o.add("lsu.lanes", lsu_lanes, "lanes", "lanes whose addresses are generated per cycle", 1, trace::max_lanes);
+  texture.declare(o);
   o.add("shared.bytes", shared_bytes, "bytes", "shared memory per SM", 0, 1 << 24);
   o.add("shared.granularity", shared_granularity, "bytes",
         "the shared memory of a CTA is rounded up to a multiple of this", 1, 65536);
@@ -236,6 +237,7 @@ void SmConfig::declare(support::OptionSet& o, const Policies& policies) {
 void SmConfig::validate() const {
   icache.validate("icache", line_bytes);
   constant_cache.validate("constant_cache", line_bytes);
+  texture.validate(line_bytes);
   auto refuse = [](const std::string& message) { throw support::ConfigError("configuration: " + message); };
   if (max_warps > schedulers * protocol::max_warps_per_scheduler) {
     refuse("sm.warps = " + std::to_string(max_warps) + " needs at least " +

@@ -270,3 +270,67 @@ TEST_CASE("lanes that return before the barriers of their warp, under every sche
     }
   }
 }
+
+/// In a loop: a fetch with a linear filter, one of a texel number, a surface that is read, written and read again.
+const char* const textured = R"(
+.version 8.0
+.target sm_75
+.address_size 64
+.global .texref table;
+.visible .entry k(.param .u64 t, .param .u64 s, .param .u64 out)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<12>;
+  .reg .f32 %f<16>;
+  .reg .b64 %d<6>;
+  ld.param.u64 %d1, [t];
+  ld.param.u64 %d2, [s];
+  ld.param.u64 %d3, [out];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, 0;
+  shl.b32 %r4, %r1, 2;
+  cvt.rn.f32.u32 %f1, %r1;
+  cvt.rn.f32.u32 %f2, %r2;
+  mov.f32 %f3, 0f00000000;
+AGAIN:
+  add.f32 %f1, %f1, 0f3ec00000;
+  tex.2d.v4.f32.f32 {%f4, %f5, %f6, %f7}, [%d1, {%f1, %f2}];
+  add.f32 %f3, %f3, %f4;
+  add.f32 %f3, %f3, %f6;
+  cvt.rzi.s32.f32 %r5, %f3;
+  and.b32 %r5, %r5, 255;
+  tex.1d.v4.f32.s32 {%f8, %f9, %f10, %f11}, [table, {%r5}];
+  add.f32 %f3, %f3, %f8;
+  suld.b.2d.b32.clamp {%r6}, [%d2, {%r4, %r2}];
+  mov.b32 %r7, %f3;
+  xor.b32 %r6, %r6, %r7;
+  setp.lt.u32 %p1, %r3, 6;
+  @%p1 sust.b.2d.b32.clamp [%d2, {%r4, %r2}], {%r6};
+  add.u32 %r3, %r3, 1;
+  @%p1 bra AGAIN;
+  mad.lo.u32 %r8, %r2, 128, %r1;
+  mul.wide.u32 %d4, %r8, 4;
+  add.u64 %d3, %d3, %d4;
+  st.global.u32 [%d3], %r6;
+  ret;
+}
+)";
+
+TEST_CASE("textures and surfaces, under every scheme") {
+  for (const unsigned warp_size : {32u, 64u}) {
+    const test::Folder folder;
+    folder.write("k.ptx", textured);
+    simulates_everywhere(
+        folder,
+        "ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [12]\nblock = [128]\n"
+        "[[array]]\nname = \"image\"\nformat = \"f16 x 4\"\nwidth = 100\nheight = 30\ninit = \"uniform\"\nlow = 0.0\n"
+        "high = 9.0\n[[array]]\nname = \"plane\"\nformat = \"u32\"\nwidth = 128\nheight = 12\n"
+        "[[texture]]\nname = \"t\"\narray = \"image\"\nfilter = \"linear\"\naddress = \"border\"\n"
+        "[[texture]]\nreference = \"table\"\nbuffer = \"numbers\"\nformat = \"f32\"\n"
+        "[[surface]]\nname = \"s\"\narray = \"plane\"\n"
+        "[[param]]\ntexture = \"t\"\n[[param]]\nsurface = \"s\"\n"
+        "[[param]]\nname = \"numbers\"\nbuffer = 6144\ninit = \"uniform\"\ntype = \"f32\"\nlow = 1.0\nhigh = 2.0\n",
+        warp_size, warp_size == 32 ? std::vector<std::string>{"gtx980", "gtx480"} : std::vector<std::string>{"hd7770"});
+  }
+}

@@ -13,7 +13,7 @@ namespace {
 
 static_assert(static_cast<unsigned>(proto::OP_METADATA) == static_cast<unsigned>(OpClass::metadata));
 static_assert(static_cast<unsigned>(proto::OP_SFU) == static_cast<unsigned>(OpClass::sfu));
-static_assert(static_cast<unsigned>(proto::SPACE_GENERIC) == static_cast<unsigned>(MemorySpace::generic));
+static_assert(static_cast<unsigned>(proto::SPACE_SURFACE) == static_cast<unsigned>(MemorySpace::surface));
 static_assert(static_cast<unsigned>(proto::Operand::CONSTANT_BANK) ==
               static_cast<unsigned>(Operand::Kind::constant_bank));
 static_assert(static_cast<unsigned>(proto::DISPOSITION_ISSUE) == static_cast<unsigned>(Disposition::issue));
@@ -166,6 +166,7 @@ void decode(proto::WarpColumns& m, WarpColumns& c) {
   assign(c.stack_mask, m.stack_mask());
   c.shared_value_kind.swap(*m.mutable_shared_value_kind());
   c.shared_value_data.swap(*m.mutable_shared_value_data());
+  c.texel_count.swap(*m.mutable_texel_count());
   c.warp_instructions = m.warp_instructions();
   c.thread_instructions = m.thread_instructions();
 }

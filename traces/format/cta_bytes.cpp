@@ -96,6 +96,7 @@ void CtaSerializer::warp(const WarpColumns& c) {
   number(16, c.thread_instructions);
   text(17, c.shared_value_kind);
   text(18, c.shared_value_data);
+  text(19, c.texel_count);
 }
 
 const char* CtaSerializer::serialize(const WarpColumns& segment) {

@@ -11,6 +11,7 @@ void TouchedLines::take(WarpCursor& cursor) {
   const bool affine = cursor.addresses(addresses_.data());
   const StaticInstruction& instruction = cursor.instruction();
   LaneMask active = cursor.active_mask();
+  if (has_texels(instruction)) return add_texels(cursor);
   if (active == 0 || (instruction.space != MemorySpace::global && instruction.space != MemorySpace::generic)) return;
   if (instruction.space == MemorySpace::generic) {
     for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
@@ -36,6 +37,24 @@ void TouchedLines::take(WarpCursor& cursor) {
     const std::uint64_t first = addresses_[static_cast<unsigned>(__builtin_ctzll(rest))];
     add(first, first + bytes - 1);
   }
+}
+
+void TouchedLines::add_texels(WarpCursor& cursor) {
+  if (cursor.active_mask() == 0) return;
+  // A texel is aligned to its size, and lies in one sector whatever that is.
+  const bool surface = cursor.instruction().space == MemorySpace::surface;
+  const std::uint64_t bytes = surface ? std::max<std::uint64_t>(cursor.instruction().access_bytes, 1) : 1;
+  LaneMask accessing = 0;
+  for (unsigned texel = 0; texel <= cursor.further_texels(); ++texel) {
+    const std::uint64_t* const addresses = texel == 0 ? addresses_.data() : cursor.further_texel(texel - 1);
+    for (LaneMask rest = cursor.active_mask(); rest != 0; rest &= rest - 1) {
+      const std::uint64_t first = addresses[static_cast<unsigned>(__builtin_ctzll(rest))];
+      if (first == no_texel) continue;
+      accessing |= rest & (0 - rest);
+      add_in_line(first, std::min(first + bytes - 1, first | ~line_mask_));
+    }
+  }
+  lanes_ = static_cast<unsigned>(__builtin_popcountll(accessing));
 }
 
 void TouchedLines::add(std::uint64_t first, std::uint64_t last) {

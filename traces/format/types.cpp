@@ -11,8 +11,9 @@ constexpr const char* op_class_names[] = {"nop",      "int_add",  "int_max",    
                                           "fence",    "barrier",  "branch",        "exit",     "metadata"};
 static_assert(sizeof op_class_names / sizeof *op_class_names == op_class_count, "one name per class");
 
-constexpr const char* space_names[] = {"none", "global", "shared", "local", "constant", "param", "generic"};
-static_assert(sizeof space_names / sizeof *space_names == static_cast<unsigned>(MemorySpace::generic) + 1,
+constexpr const char* space_names[] = {"none",  "global",  "shared",  "local",  "constant",
+                                       "param", "generic", "texture", "surface"};
+static_assert(sizeof space_names / sizeof *space_names == static_cast<unsigned>(MemorySpace::surface) + 1,
               "one name per space");
 
 }  // namespace
@@ -24,7 +25,7 @@ const char* to_string(OpClass c) {
 
 const char* to_string(MemorySpace s) {
   const auto i = static_cast<unsigned>(s);
-  return i <= static_cast<unsigned>(MemorySpace::generic) ? space_names[i] : "unknown";
+  return i <= static_cast<unsigned>(MemorySpace::surface) ? space_names[i] : "unknown";
 }
 
 }  // namespace regatta::trace

@@ -52,7 +52,7 @@ void check_instruction(const StaticInstruction& i, const Kernel& kernel) {
   if (i.opcode.empty()) throw Malformed("opcode is empty");
   at_most(i.opcode_id, max_opcode_id, "opcode id");
   at_most(static_cast<unsigned>(i.op_class), op_class_count - 1, "operation class");
-  at_most(static_cast<unsigned>(i.space), static_cast<unsigned>(MemorySpace::generic), "memory space");
+  at_most(static_cast<unsigned>(i.space), static_cast<unsigned>(MemorySpace::surface), "memory space");
   if (i.guard.predicate >= 0) below(static_cast<unsigned>(i.guard.predicate), kernel.predicates, "guard predicate");
   check_numbers(i.sources, i.source_count, kernel.registers_per_thread, "source register");
   check_numbers(i.destinations, i.destination_count, kernel.registers_per_thread, "destination register");
@@ -152,7 +152,10 @@ void check_warp(const WarpColumns& c, const Kernel& kernel, bool goes_on = false
     if ((mask & ~lanes) != 0) throw Malformed("a guard mask has lanes outside the warp");
   }
   equal(c.address_base.size(), c.address_kind.size(), "number of address bases");
-  at_most(c.address_kind.size(), total, "number of address kinds");
+  at_most(c.texel_count.size(), total, "number of texel counts");
+  std::uint64_t further = 0;
+  for (const char count : c.texel_count) further += static_cast<unsigned char>(count);
+  at_most(c.address_kind.size(), total + further, "number of address kinds");
   at_most(c.value_kind.size(), total * max_destination_registers, "number of value kinds");
   at_most(c.predicate.size(), total * max_destination_predicates, "number of predicates");
 

@@ -75,7 +75,7 @@ void WarpCursor::begin_columns(const WarpColumns& columns) {
   predicate_ = columns.predicate.data();
   predicate_end_ = predicate_ + columns.predicate.size();
   stored_ = ValueColumn(columns.shared_value_kind, columns.shared_value_data);
-  mask_ = address_kind_ = address_base_ = address_delta_ = 0;
+  mask_ = address_kind_ = address_base_ = address_delta_ = texel_count_ = 0;
   next_mask_at_ = columns.mask_at.empty() ? never : last_mask_at_ + columns.mask_at[0];
   stack_.go_on(columns);
   read_ahead(columns.run_start.data(), 1);
@@ -336,8 +336,31 @@ bool WarpCursor::decode_addresses(std::uint64_t* address) {
   path_.malformed("address kind " + std::to_string(static_cast<unsigned>(kind)) + " is unknown");
 }
 
+void WarpCursor::decode_texels(std::uint64_t* address) {
+  const WarpColumns& c = *path_.columns();
+  if (texel_count_ == c.texel_count.size()) path_.dry("texel_count");
+  const auto count = static_cast<unsigned char>(c.texel_count[texel_count_++]);
+  if (count == 0 || count > max_texels) path_.malformed("texel count " + std::to_string(count) + " is not 1 to 8");
+  further_texels_ = count - 1u;
+  const auto decode = [&](std::uint64_t* to) {
+    return path_.kernel().warp_size == 32 ? decode_addresses<32>(to) : decode_addresses<64>(to);
+  };
+  decode(address);
+  if (count == 1) return;
+  // A copy of the cursor may hold the same ones.
+  if (texels_ == nullptr || texels_.use_count() > 1) {
+    texels_ = std::make_shared<std::vector<std::uint64_t>>(std::size_t{max_texels - 1} * max_lanes);
+  }
+  for (unsigned n = 0; n < further_texels_; ++n) decode(texels_->data() + std::size_t{n} * max_lanes);
+}
+
 bool WarpCursor::addresses(std::uint64_t* address) {
+  further_texels_ = 0;
   if (active_mask_ == 0) return false;
+  if (__builtin_expect(static_cast<int>(has_texels(*instruction_)), 0) != 0) {
+    decode_texels(address);
+    return false;
+  }
   const bool affine = path_.kernel().warp_size == 32 ? decode_addresses<32>(address) : decode_addresses<64>(address);
   if (__builtin_expect(static_cast<int>(shared_values_), 0) != 0 && instruction_->space == MemorySpace::generic) {
     shared_lanes_ = shared_lanes(*instruction_, active_mask_, address);
@@ -363,6 +386,7 @@ const char* WarpCursor::leftover_of_program(bool stored) const {
   if (address_kind_ != c.address_kind.size()) return "address_kind";
   if (address_base_ != c.address_base.size()) return "address_base";
   if (address_delta_ != c.address_delta.size()) return "address_delta";
+  if (texel_count_ != c.texel_count.size()) return "texel_count";
   if (results_.kind != results_.kind_end) return Results::kind_name;
   if (results_.data != results_.data_end) return Results::data_name;
   if (predicate_ != predicate_end_) return "predicate";

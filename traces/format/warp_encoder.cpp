@@ -206,6 +206,7 @@ void WarpColumns::clear() {
   address_kind.clear();
   address_base.clear();
   address_delta.clear();
+  texel_count.clear();
   value_kind.clear();
   value_data.clear();
   predicate.clear();
@@ -232,7 +233,7 @@ std::uint64_t WarpColumns::bytes() const {
   return bytes_of(run_start) + bytes_of(run_length) + bytes_of(mask_at) + bytes_of(mask) + bytes_of(guard_mask) +
          bytes_of(address_kind) + bytes_of(address_base) + bytes_of(address_delta) + bytes_of(value_kind) +
          bytes_of(value_data) + bytes_of(predicate) + bytes_of(stack_at) + bytes_of(stack_event) +
-         bytes_of(stack_mask) + bytes_of(shared_value_kind) + bytes_of(shared_value_data);
+         bytes_of(stack_mask) + bytes_of(shared_value_kind) + bytes_of(shared_value_data) + bytes_of(texel_count);
 }
 
 WarpEncoder::WarpEncoder(const Kernel& kernel, WarpColumns&& storage)
@@ -309,6 +310,22 @@ void WarpEncoder::addresses(const std::uint64_t* address) {
   if (active_ == 0) return;
   if (pending_addresses_ == 0) misuse("addresses given twice, or for an instruction that has none");
   pending_addresses_ = 0;
+  if (has_texels(kernel_->instructions[last_index_])) columns_.texel_count.push_back(1);
+  append_addresses(address);
+}
+
+void WarpEncoder::texels(const std::uint64_t* address, unsigned count) {
+  if (active_ == 0) return;
+  if (pending_addresses_ == 0) misuse("addresses given twice, or for an instruction that has none");
+  if (count == 0 || count > max_texels || !has_texels(kernel_->instructions[last_index_])) {
+    misuse(std::to_string(count) + " texels of an access that has no textures, or not so many");
+  }
+  pending_addresses_ = 0;
+  columns_.texel_count.push_back(static_cast<char>(count));
+  for (unsigned n = 0; n < count; ++n) append_addresses(address + std::size_t{n} * max_lanes);
+}
+
+void WarpEncoder::append_addresses(const std::uint64_t* address) {
   WarpColumns& c = columns_;
   const unsigned first = first_lane(active_);
   const LaneMask rest = active_ & (active_ - 1);

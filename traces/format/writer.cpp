@@ -32,11 +32,13 @@ struct Writer::Impl {
     }
   }
 
-  bool has_segments = false;      ///< the file
+  bool has_segments = false;  ///< the file
+  bool has_textures = false;
   std::vector<bool> in_segments;  ///< by warp, of the CTA that is added next
 
   std::uint32_t version() const {
-    return has_segments ? format_version : announced ? variants_format_version : plain_format_version;
+    if (has_textures) return textures_format_version;
+    return has_segments ? segments_format_version : announced ? variants_format_version : plain_format_version;
   }
 
   /// With the first frame it is known whether there are variants.
@@ -76,6 +78,14 @@ void Writer::announce_variants() {
   w.announced = true;
 }
 
+void Writer::announce_textures() {
+  Impl& w = *impl_;
+  w.require_open();
+  if (w.file.has_begun())
+    throw std::logic_error("trace::Writer: " + w.file.path() + ": textures are announced too late");
+  w.has_textures = true;
+}
+
 void Writer::begin_variant(const Variant& variant) {
   Impl& w = *impl_;
   w.require_open();
@@ -100,6 +110,11 @@ std::uint32_t Writer::add_kernel(const Kernel& kernel) {
   w.require("kernel " + kernel.name, [&] { validate(kernel, w.sections); });
   proto::Kernel message;
   encode(kernel, message);
+  if (accesses_textures(kernel) && !w.has_textures) {
+    if (w.file.has_begun() && !w.file.can_change_version())
+      throw std::logic_error("trace::Writer: " + w.file.path() + ": textures were not announced");
+    w.has_textures = true;
+  }
   w.begin();
   w.file.add(FrameKind::kernel, message, w.variant != nullptr ? *w.variant->add_kernels() : *w.index.add_kernels());
   w.file.drain();  // the thread looks at kernels, and they may move

@@ -115,8 +115,12 @@ void dump_warp(const Kernel& kernel, const SectionRegistry& sections, const std:
     };
     if (has_addresses(instruction)) {
       cursor.addresses(address);
-      note(std::string(to_string(instruction.space)) + " address",
-           lanes_text<std::uint64_t, std::int64_t>(address, active, kernel.warp_size, 1));
+      const std::string name = std::string(to_string(instruction.space)) + " address";
+      note(name, lanes_text<std::uint64_t, std::int64_t>(address, active, kernel.warp_size, 1));
+      for (unsigned n = 0; n < cursor.further_texels(); ++n) {
+        note("texel " + std::to_string(n + 1),
+             lanes_text<std::uint64_t, std::int64_t>(cursor.further_texel(n), active, kernel.warp_size, 1));
+      }
       const unsigned words = cursor.stored_words();
       for (unsigned i = 0; i < words; ++i) {
         cursor.stored(value);

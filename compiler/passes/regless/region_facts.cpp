@@ -19,7 +19,7 @@ bool is_long_load(const trace::StaticInstruction& i) {
   if (!i.reads_memory || i.destination_count == 0) return false;
   if (i.op_class == trace::OpClass::atomic) return i.space != trace::MemorySpace::shared;
   return i.space == trace::MemorySpace::global || i.space == trace::MemorySpace::local ||
-         i.space == trace::MemorySpace::generic;
+         i.space >= trace::MemorySpace::generic;
 }
 
 void collect(const trace::StaticInstruction& i, InstructionFacts& facts) {

@@ -54,7 +54,8 @@ std::vector<Definition> definitions_of(const ir::Function& f, analysis::Function
 
 /// Operations on one thread's registers that give one register.
 bool is_value(const Instruction& i) {
-  if (i.guarded || i.destinations.size() != 1 || !i.destinations[0].is_reg() || is_access(i) || !is_removable(i))
+  if (i.guarded || i.destinations.size() != 1 || !i.destinations[0].is_reg() || is_access(i) ||
+      ir::takes_texture(i.op) || !is_removable(i))
     return false;
   switch (i.op) {
     case Opcode::mov:

@@ -119,6 +119,10 @@ _STRUCTURES: Sequence[Structure] = (
     Structure("constant cache", ("scoreboard", "instruction_fetch", "memory"), ("constant_cache.",), (
         Signal("misses per access", total(pipeline + r"\.constant_cache", "misses"),
                total(pipeline + r"\.constant_cache", "hits", "misses")),)),
+    Structure("texture units and cache", ("scoreboard", "structural_lsu", "memory"), ("texture.", "texture_cache."), (
+        Signal("lines per fetch", total(lsu, "texture_lines"), total(lsu, "texture_instructions")),
+        Signal("misses per lookup", total(pipeline + r"\.lsu\.texture_cache", "misses"),
+               total(pipeline + r"\.lsu\.texture_cache", "hits", "misses")),)),
     Structure("warps in flight", ("idle", "memory", "scoreboard", "barrier", "instruction_fetch"),
               ("sm.ctas", "sm.warps", "sm.threads", "sm.cta_launch", "sm.warp_launch", "sm.residency", "sm.registers_per_thread", "sm.register_granularity",
                "shared.bytes", "shared.granularity", "shared.cta_bytes", "register_file.registers"), (
@@ -163,6 +167,7 @@ _NEEDS: Sequence[Tuple[Sequence[str], Measure]] = (
     (("latency.sfu", "initiation.sfu", "unit.sfu", "collector.sfu"), total(execution, "special_instructions")),
     (("latency.constant", "initiation.constant"), total(execution, "constant_instructions")),
     (("constant_cache.",), total(pipeline + r"\.constant_cache", "hits", "misses")),
+    (("texture.", "texture_cache."), total(lsu, "texture_instructions")),
     (("shared.banks", "shared.latency"), total(lsu, "shared_instructions")),
     (("lsu.", "collector.mem"), total(execution, "lsu_instructions")),
     (("l1.",), total(l1, "reads", "writes")),

@@ -106,6 +106,8 @@ TIMES: Mapping[str, Sequence[Time]] = {
                                     warps(total(pipeline + r"\.icache", "misses"), beyond="l2.latency")),
     "constant cache": (warps(total(pipeline + r"\.constant_cache", "misses"), beyond="l2.latency"),
                        warps(total(execution, "constant_instructions"), "constant_cache.latency")),
+    "texture units and cache": (warps(total(lsu, "texture_instructions"), "texture.latency"), unit(total(lsu, "texture_passes"), pipeline),
+                                warps(total(pipeline + r"\.lsu\.texture_cache", "misses"), beyond="l2.latency")),
     "barriers": (warps(lambda run: instructions(run, "barrier"), "sm.barrier_latency"),),
 }
 COLLECTORS, RESIDENCY, SCHEME = "operand collectors", "warps in flight", "scheme of operand storage"

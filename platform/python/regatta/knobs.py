@@ -172,6 +172,7 @@ Knobs = TypedDict("Knobs", {
     "l1.size_bytes": int,  # bytes
     "l1.tag_banks": int,  # banks
     "l1.tags": int,  # lines
+    "l1.texture_policy": str,
     "l1.ways": int,  # ways
     "l2.banks": int,  # banks
     "l2.dram_queue": int,  # entries
@@ -340,6 +341,13 @@ Knobs = TypedDict("Knobs", {
     "switching.max_ctas": int,  # CTAs
     "switching.max_warps": int,  # warps
     "switching.stall_cycles": int,  # cycles
+    "texture.lanes": int,  # lanes
+    "texture.latency": int,  # cycles
+    "texture_cache.enabled": bool,
+    "texture_cache.hit_latency": int,  # cycles
+    "texture_cache.mshrs": int,  # entries
+    "texture_cache.size_bytes": int,  # bytes
+    "texture_cache.ways": int,  # ways
     "tlb.entries": int,  # pages
     "tlb.latency": int,  # cycles
     "tlb.page_bytes": int,  # bytes

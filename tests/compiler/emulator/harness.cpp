@@ -27,7 +27,8 @@ Machine::Machine(const std::string& ptx, unsigned warp_size, unsigned max_regist
   ir::build_edges(*function);
   analysis::FunctionAnalyses analyses(*function);
   reconvergence = analyses.reconvergence().immediate();
-  image = std::make_unique<emulator::ModuleImage>(module, memory);
+  image = std::make_unique<emulator::ModuleImage>(module, memory, &textures);
+  options.textures = &textures;
   kernel = ir::to_trace(*function, reconvergence, warp_size);
 }
 

@@ -59,6 +59,7 @@ class Machine {
   std::vector<emulator::Race> races();
 
   emulator::DeviceMemory memory;
+  emulator::TextureTable textures{memory};
   emulator::LaunchRequest request;
   emulator::EmulatorOptions options;
   ir::Module module;

@@ -121,7 +121,7 @@ TEST_CASE("errors of a launch file, word for word") {
   CHECK(error_of(single + "[[param]]\nscalar = 1\ntype = \"i32\"\n") ==
         "l.toml:7:8: error: unknown type 'i32', expected s8 to s64, u8 to u64, b8 to b64, f16, bf16, f32 or f64");
   CHECK(error_of(single + "[[param]]\ntype = \"s32\"\n") ==
-        "l.toml:5:1: error: [[param]] has none of 'scalar', 'buffer' and 'members'");
+        "l.toml:5:1: error: [[param]] has none of 'scalar', 'buffer', 'texture', 'surface' and 'members'");
   CHECK(error_of(single + "[[param]]\nbuffer = 10\ninit = \"iota\"\ntype = \"s32\"\n") ==
         "l.toml:6:10: error: 10 bytes are no whole number of s32 elements of 4 bytes");
   CHECK(error_of(single + "[[param]]\nbuffer = 8\ninit = \"unifrom\"\n") ==
@@ -348,7 +348,7 @@ TEST_CASE("contents from a file") {
   CHECK(sized.buffers[0].name == "x");
   CHECK(sized.buffers[0].contents.bytes == 8);
   CHECK(error_of(single + "[[param]]\nfile = \"" + file.path() + "\"\n") ==
-        "l.toml:5:1: error: [[param]] has none of 'scalar', 'buffer' and 'members'");
+        "l.toml:5:1: error: [[param]] has none of 'scalar', 'buffer', 'texture', 'surface' and 'members'");
   const LaunchFile g =
       parse_launch_file(single + "[[param]]\nbuffer = 16\ninit = \"file\"\nfile = \"" + file.path() + "\"\n", "l.toml");
   try {

@@ -144,7 +144,7 @@ bool is_private_alu(OpClass op_class) {
 }
 
 bool is_long_latency(const StaticInstruction& i) {
-  const bool far = i.space == MemorySpace::global || i.space == MemorySpace::local || i.space == MemorySpace::generic;
+  const bool far = i.space == MemorySpace::global || i.space == MemorySpace::local || i.space >= MemorySpace::generic;
   return i.reads_memory && far && i.destination_count != 0;
 }
 

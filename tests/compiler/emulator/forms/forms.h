@@ -10,6 +10,10 @@
 #include <string>
 #include <vector>
 
+namespace regatta::test {
+class Machine;
+}
+
 namespace regatta::test::forms {
 
 using u8 = std::uint8_t;
@@ -48,6 +52,7 @@ struct Row {
   std::string before{};   ///< module-level text
   std::string message{};  ///< the run must end with an error that contains this
   std::string target = "sm_75";
+  std::function<void(Machine&)> prepare{};  ///< called before the kernel runs
 };
 using Rows = std::vector<Row>;
 
@@ -60,6 +65,7 @@ Rows memory_rows();
 Rows atomic_rows();
 Rows lane_rows();
 Rows control_rows();
+Rows texture_rows();
 
 inline u8 table_byte(std::size_t i) { return static_cast<u8>(i * 37 + 11); }
 

@@ -165,6 +165,7 @@ std::string run_row(const Row& row, const Configuration& configuration) {
     m.parameter(table);
     m.request.block = {static_cast<u32>(Threads::block), 1, 1};
     m.request.grid = {static_cast<u32>(x.a.size() / Threads::block), 1, 1};
+    if (row.prepare) row.prepare(m);
     m.run();
     if (!row.message.empty()) return row.form + ": expected an error with '" + row.message + "'";
     const std::vector<u64> got = m.read<u64>(out, x.a.size());

@@ -10,6 +10,7 @@
 #include <regatta/emulator/module_image.h>
 #include <regatta/emulator/races.h>
 #include <regatta/emulator/stray_reads.h>
+#include <regatta/emulator/texture_table.h>
 #include <regatta/ir/ir.h>
 #include <regatta/trace/kernel.h>
 #include <regatta/trace/warp_stream.h>
@@ -32,6 +33,8 @@ struct EmulatorOptions {
   /// Reads of global memory outside of all buffers, where DeviceMemory::is_mapped(), give zero and are counted; they
   /// are errors else. Writes and atomics there always are.
   bool stray_reads = false;
+  /// Textures and surfaces that handles in the launch mean; it must outlive the emulator. nullptr: there are none.
+  const TextureTable* textures = nullptr;
   RaceRule races = RaceRule::off;  ///< costs nothing when off; several times the time and memory else
   /// Receives what the kernel's vprintf prints, one call per thread and printf, in the order of execution (CTAs in
   /// index order, lanes ascending). Empty: standard output.

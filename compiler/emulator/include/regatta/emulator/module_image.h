@@ -5,6 +5,7 @@
 #pragma once
 
 #include <regatta/emulator/device_memory.h>
+#include <regatta/emulator/texture_table.h>
 #include <regatta/ir/ir.h>
 
 #include <cstdint>
@@ -18,9 +19,13 @@ namespace regatta::emulator {
 /// names an unknown symbol.
 class ModuleImage {
  public:
-  ModuleImage(const ir::Module& module, DeviceMemory& memory);
+  /// `textures` gets the texture and surface references of the module; nullptr: a module that has some is refused.
+  ModuleImage(const ir::Module& module, DeviceMemory& memory, TextureTable* textures = nullptr);
 
-  /// Address of a .global variable; throws std::out_of_range when there is none of that name.
+  /// The handle of a texture or surface reference (.texref, .surfref); 0 if there is none of that name.
+  TextureHandle reference(const std::string& name) const;
+
+  /// Address of a .global variable, or handle of a reference; throws std::out_of_range when there is none of that name.
   std::uint64_t global_address(const std::string& name) const { return global_.at(name); }
   bool has_global(const std::string& name) const { return global_.count(name) != 0; }
 
@@ -41,6 +46,7 @@ class ModuleImage {
   DeviceMemory& memory_;
   std::map<std::string, ir::ModuleVariable> variables_;
   std::map<std::string, std::uint64_t> global_;
+  std::map<std::string, TextureHandle> references_;
   std::vector<std::uint8_t> constants_;
 };
 

@@ -120,6 +120,12 @@ enum class Opcode : std::uint8_t {
   warp_sync,  ///< bar.warp.sync: source {membermask}; lanes meet anyway, but it orders their memory accesses
   trap,
   print,  ///< vprintf
+  tex,    ///< texture fetch
+  tld4,   ///< one channel of the four texels that a linear filter would use
+  txq,
+  suq,   ///< a property of a texture or surface
+  suld,  ///< surface load, unformatted
+  sust,
   // Of machine code alone: no PTX lowers to them before a target's instructions are selected.
   fnma,  ///< floating point: source 2 minus the product of 0 and 1, rounded once
   add3,  ///< the sum of three integers
@@ -164,6 +170,47 @@ enum class BarrierMode : std::uint8_t { sync, arrive, popc, and_, or_ };
 enum class MemoryOrder : std::uint8_t { weak, volatile_, relaxed, acquire, release, acq_rel };
 /// Which threads a strong access or a fence is about; none: the form's default (gpu).
 enum class MemoryScope : std::uint8_t { none, cta, gpu, sys };
+
+/// What the coordinates of a texture or surface access are: one to three dimensions, or a layer and one or two.
+enum class TextureGeometry : std::uint8_t { none, d1, d2, d3, a1d, a2d };
+const char* to_string(TextureGeometry g);  ///< "a2d"
+/// Operands of a coordinate, the layer included.
+unsigned coordinates_of(TextureGeometry g);
+inline bool has_layer(TextureGeometry g) { return g == TextureGeometry::a1d || g == TextureGeometry::a2d; }
+
+enum class TextureQuery : std::uint8_t {
+  none,
+  width,
+  height,
+  depth,
+  channel_data_type,
+  channel_order,
+  normalized_coords,
+  filter_mode,
+  addr_mode_0,
+  addr_mode_1,
+  addr_mode_2,
+  array_size,
+  num_mipmap_levels,
+  num_samples,
+  memory_layout
+};
+const char* to_string(TextureQuery q);  ///< "width"
+
+/// What a surface access outside of its surface does.
+enum class SurfaceBounds : std::uint8_t { none, trap, clamp, zero };
+
+/// Textures and surfaces.
+struct TextureModifiers {
+  TextureGeometry geometry = TextureGeometry::none;
+  TextureQuery query = TextureQuery::none;
+  SurfaceBounds bounds = SurfaceBounds::none;
+  bool has_level = false;         ///< tex: the last source is a level of detail. There is one level.
+  std::uint8_t channels = 0;      ///< tex, tld4: bit c is set if a destination takes element c of the result
+  std::uint8_t gathered = 0;      ///< tld4: the channel, 0 to 3
+  std::uint8_t elements = 1;      ///< suld, sust: of the vector
+  std::uint8_t access_bytes = 0;  ///< suld, sust: of the access in the PTX, of which this may be a part
+};
 
 /// Special registers readable by mov; x/y/z of one group are consecutive.
 enum class Special : std::uint8_t {
@@ -228,8 +275,9 @@ struct Modifiers {
   bool left = false;          ///< shf.l
   bool shift_amount = false;  ///< bfind.shiftamt
   bool uniform = false;       ///< bra.uni
-  bool carry_out = false;     ///< addc.cc, subc.cc: write the carry too (add_cc and sub_cc always do)
-  std::string cache;          ///< ".nc", ".cg", ... for the opcode text
+  TextureModifiers texture;
+  bool carry_out = false;  ///< addc.cc, subc.cc: write the carry too (add_cc and sub_cc always do)
+  std::string cache;       ///< ".nc", ".cg", ... for the opcode text
 };
 
 /// A general register operand names a virtual register before allocation (index into
@@ -309,8 +357,11 @@ struct Location {
 /// `setp` writes predicates destinations[0] (and optionally [1], the complement); `bar` has sources
 /// {id immediate or register [, thread count] [, predicate]} and, with a predicate, one destination; `shfl` has
 /// {value, lane, clamp [, membermask]} and may write a predicate destinations[1]; `vote` {predicate [, membermask]};
-/// `redux` {value, membermask}. `print` has sources {format, arguments}, generic addresses, and an s32 destination;
-/// `trap` none, or {message, file, line} of a failed assertion, addresses and an integer.
+/// `redux` {value, membermask}. `tex`, `tld4`, `suld` and `sust` have sources {handle, coordinates...} (a layer first,
+/// x of a surface in bytes, `offset` is added to it), then a level of detail or the values; `txq` and `suq` {handle}. A
+/// handle is the lower half of a texture or surface object, or an immediate whose symbol is a texture reference.
+/// `print` has sources {format, arguments}, generic addresses, and an s32 destination; `trap` none, or {message, file,
+/// line} of a failed assertion, addresses and an integer.
 struct Instruction {
   Opcode op = Opcode::nop;
   Type type = Type::none;         ///< operation type; for memory, the element type
@@ -419,7 +470,8 @@ struct Relocation {
   std::int64_t addend = 0;
 };
 
-/// A module-level .global or .const variable.
+/// A module-level .global or .const variable, or a texture reference, which is a .global variable of no bytes whose
+/// "address" is a texture handle.
 struct ModuleVariable {
   std::string name;
   trace::MemorySpace space = trace::MemorySpace::global;
@@ -427,7 +479,8 @@ struct ModuleVariable {
   std::uint32_t alignment = 1;
   std::vector<std::uint8_t> initial;  ///< empty: zero; else `bytes` long
   std::uint32_t offset = 0;           ///< constant space only: byte offset from the space's base 0
-  bool external = false;              ///< declared .extern here and defined nowhere in this module
+  bool is_texture_reference = false;
+  bool external = false;  ///< declared .extern here and defined nowhere in this module
   std::vector<Relocation> relocations;
 };
 
@@ -459,6 +512,9 @@ Accesses accesses(const Instruction& i, bool allocated);
 /// Whether an instruction does something besides giving its destinations their values: to memory, to control flow, to
 /// other threads, or to the carry flag. Loads do not, as far as the operation tells: a volatile one may.
 bool has_other_effects(Opcode op);
+
+/// Whether it takes the handle of a texture or surface, its source 0.
+bool takes_texture(Opcode op);
 
 /// Whether the carry flag, which no operand names, is an input or a result.
 bool reads_carry(const Instruction& i);

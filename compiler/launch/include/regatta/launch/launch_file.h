@@ -6,6 +6,7 @@
 #pragma once
 
 #include <regatta/launch/fill.h>
+#include <regatta/launch/textures.h>
 
 #include <array>
 #include <cstdint>
@@ -43,6 +44,39 @@ struct Buffer {
   Position where;
 };
 
+/// A CUDA array. `data` has its name and what is in it: texels row by row, image by image.
+struct Array {
+  Buffer data;
+  ArraySize size;
+  TexelType format;
+};
+
+/// A texture object, or what a texture reference is bound to.
+struct Texture {
+  std::string name;
+  TextureReference reference;
+  bool of_array = false;
+  std::size_t memory = 0;    ///< index into LaunchFile::arrays or LaunchFile::buffers
+  std::uint64_t offset = 0;  ///< of a buffer, in bytes; the rest of it is of this texture's
+  TexelType format;          ///< of a buffer
+  std::uint32_t width = 0;   ///< of a buffer: of two dimensions; 0: linear memory
+  std::uint32_t height = 0;  ///< rows
+  std::uint64_t pitch = 0;   ///< bytes from row to row
+  std::array<TextureAddress, 3> address{TextureAddress::clamp, TextureAddress::clamp, TextureAddress::clamp};
+  bool linear_filter = false;
+  bool normalized_coordinates = false;
+  bool reads_normalized = false;  ///< integers as floats of 0 to 1, or -1 to 1
+  std::array<float, 4> border{};
+  Position where;
+};
+
+struct Surface {
+  std::string name;
+  TextureReference reference;
+  std::size_t array = 0;
+  Position where;
+};
+
 /// A module-level variable. With Init::none it has at first what the module gives it.
 struct Global {
   std::string name;    ///< by which steps refer to it
@@ -54,12 +88,13 @@ struct Global {
 
 /// One kernel parameter, or a member of one that is a structure.
 struct Parameter {
-  enum class Kind : std::uint8_t { scalar, buffer, counter, structure };
+  enum class Kind : std::uint8_t { scalar, buffer, counter, structure, texture, surface };
   Kind kind = Kind::scalar;
   ir::Type type = ir::Type::none;
   std::vector<std::uint64_t> bits;     ///< scalar: one element, or several for a structure
   std::size_t buffer = 0;              ///< buffer: index into LaunchFile::buffers
   std::uint64_t buffer_offset = 0;     ///< bytes
+  std::size_t object = 0;              ///< texture, surface: index into LaunchFile::textures or LaunchFile::surfaces
   std::string counter;                 ///< counter: the loop it counts
   std::int64_t scale = 1, offset = 0;  ///< counter: value = offset + scale * iteration
   std::vector<Parameter> members;      ///< structure
@@ -112,6 +147,9 @@ struct LaunchFile {
   std::vector<std::string> ptx;  ///< paths, relative to the working directory
   std::vector<Buffer> buffers;
   std::vector<Global> globals;
+  std::vector<Array> arrays;
+  std::vector<Texture> textures;
+  std::vector<Surface> surfaces;
   std::vector<Launch> launches;
   std::vector<Step> steps;
 

@@ -36,6 +36,13 @@ class Device {
   virtual std::uint64_t variable_bytes(const Global& global) const = 0;
   virtual void write_variable(const Global& global, std::uint64_t offset, const void* from, std::size_t bytes) = 0;
   virtual void read_variable(const Global& global, std::uint64_t offset, void* to, std::size_t bytes) const = 0;
+  /// Makes an array and returns what names it. Contents are written afterwards, all texels at once.
+  virtual std::uint64_t create_array(const Array& array);
+  virtual void write_array(std::uint64_t array, const void* from);
+  virtual void read_array(std::uint64_t array, void* to) const;
+  /// Makes a texture object of an array, or of the memory at an address, and returns its handle; or binds a reference.
+  virtual std::uint64_t create_texture(const Texture& texture, std::uint64_t memory);
+  virtual std::uint64_t create_surface(const Surface& surface, std::uint64_t array);
   /// Copies within the device; the ranges may overlap.
   virtual void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes);
   /// Runs a kernel to its end.
@@ -53,8 +60,11 @@ class Program {
 
   /// What is now in the memory that the name of buffer `index` means.
   std::vector<std::uint8_t> buffer(std::size_t index) const;
+  /// The texels of an array.
+  std::vector<std::uint8_t> array(std::size_t index) const;
 
  private:
+  void make_textures();
   void run_steps(const std::vector<Step>& steps);
   void run_while(const Step& step);
   void copy(const Step& step);
@@ -77,6 +87,7 @@ class Program {
   Device& device_;
   std::vector<std::uint64_t> address_;  ///< per buffer; swaps exchange entries
   std::vector<bool> exists_;            ///< per buffer
+  std::vector<std::uint64_t> arrays_, textures_, surfaces_;
   std::map<std::string, std::uint64_t> counters_;
   std::uint64_t steps_done_ = 0;
 };

@@ -33,18 +33,19 @@ struct L1Config {
   unsigned line_bytes = 128;
   unsigned ways = 8;
   unsigned mshrs = 32;
-  unsigned merge_limit = 8;             ///< requests that may wait for one fetch
-  bool sector_merge = false;            ///< fetch only sectors that are not on their way, and wait for all
-  unsigned hit_latency = 82;            ///< cycles
-  unsigned tags = 1;                    ///< requests per cycle, each for a line
-  unsigned sectors = 0;                 ///< sectors per cycle that these have together; 0: any number
-  unsigned tag_banks = 0;               ///< banks of the tags, each with one lookup per cycle; 0: any lines
-  unsigned miss_queue = 16;             ///< requests waiting to leave for the L2
-  unsigned fill_queue = 8;              ///< answers taken from the interconnect
-  unsigned response_queue = 16;         ///< answers waiting for the SM
-  std::string fill = "line";            ///< "line" | "sector": what a miss of a load fetches
-  std::string data_policy = "bypass";   ///< loads of global memory: "bypass" | "cache"
-  std::string local_policy = "bypass";  ///< loads of local memory
+  unsigned merge_limit = 8;              ///< requests that may wait for one fetch
+  bool sector_merge = false;             ///< fetch only sectors that are not on their way, and wait for all
+  unsigned hit_latency = 82;             ///< cycles
+  unsigned tags = 1;                     ///< requests per cycle, each for a line
+  unsigned sectors = 0;                  ///< sectors per cycle that these have together; 0: any number
+  unsigned tag_banks = 0;                ///< banks of the tags, each with one lookup per cycle; 0: any lines
+  unsigned miss_queue = 16;              ///< requests waiting to leave for the L2
+  unsigned fill_queue = 8;               ///< answers taken from the interconnect
+  unsigned response_queue = 16;          ///< answers waiting for the SM
+  std::string fill = "line";             ///< "line" | "sector": what a miss of a load fetches
+  std::string data_policy = "bypass";    ///< loads of global memory: "bypass" | "cache"
+  std::string local_policy = "bypass";   ///< loads of local memory
+  std::string texture_policy = "cache";  ///< texture fetches: of an SM without a texture cache of its own
   /// Stores of a class whose loads are cached: "write_evict" | "write_through" | "write_back".
   std::string data_store = "write_evict";
   std::string local_store = "write_evict";
@@ -66,8 +67,9 @@ struct L1Config {
 ///
 ///   data_load        policy "cache": allocates, and fetches the whole line or the missing sectors; "bypass": to the L2
 ///   local_load       the same, with its own policy
-///   data_store       loads not cached: to the L2. Otherwise by policy:
-///   local_store        write_evict    to the L2; the line leaves the L1, written back first if dirty
+///   texture          the same, with its own policy; whatever stores do to the line, which a kernel may not read and
+///   write data_store       loads not cached: to the L2. Otherwise by policy: local_store        write_evict    to the
+///   L2; the line leaves the L1, written back first if dirty
 ///                      write_through  to the L2; the line stays, with the sectors written
 ///                      write_back     the sectors become dirty, answered like a hit
 ///                    the latter two allocate a line without a fetch; a write-back store that misses and does not
@@ -189,6 +191,7 @@ class L1Cache final : public sc_core::sc_module,
   CycleClock clock_;
   support::CycleClient wakeup_{clock_.domain(), [](void* m) { static_cast<L1Cache*>(m)->work(); }, this};
   Policy data_, local_;
+  bool texture_cached_;
   bool sectored_;
   std::uint8_t all_sectors_;
   std::uint16_t sm_ = 0;  // of the last write; names the write-backs
@@ -233,6 +236,7 @@ class L1Cache final : public sc_core::sc_module,
   ResponseSender responder_;
 
   std::array<std::uint64_t, protocol::access_class_count> accesses_{}, class_bytes_{};
+  std::uint64_t texture_hits_ = 0, texture_misses_ = 0;
   std::uint64_t reads_ = 0, read_hits_ = 0, read_misses_ = 0, merges_ = 0, bypassed_ = 0, sector_misses_ = 0,
                 all_failures_ = 0;
   std::array<std::uint64_t, reservation_failure_count> failures_{}, waited_{};

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 namespace regatta::protocol {
 
@@ -125,6 +126,13 @@ struct alignas(64) DynamicInstruction {
   /// Only if the trace's kernel has shared values and the SM's Core::stored_values is set; the addresses are then
   /// known.
   std::array<WarpValue, trace::max_stored_words> stored;
+  /// Of a texture or surface access, whose `addresses` are those of each lane's first texel: how many more each lane
+  /// has, and trace::max_lanes addresses for each of them. trace::no_texel: it lies in no memory.
+  unsigned further_texels = 0;
+  std::vector<std::uint64_t> texels;
+  const std::uint64_t* texel(unsigned n) const {
+    return n == 0 ? addresses.data() : texels.data() + std::size_t{n - 1} * trace::max_lanes;
+  }
 };
 
 /// True if it takes part in a barrier. An instruction whose guard switches all lanes off does not.

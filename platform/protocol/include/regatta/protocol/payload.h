@@ -50,9 +50,10 @@ enum class AccessClass : std::uint8_t {
   metadata,
   local_load,  ///< local memory: private to a thread
   local_store,
-  constant
+  constant,
+  texture  ///< texels: global memory, read only
 };
-inline constexpr unsigned access_class_count = 11;
+inline constexpr unsigned access_class_count = 12;
 const char* to_string(AccessClass c);
 /// What traffic is caused by, more coarsely than by its class.
 enum class TrafficCause : std::uint8_t {

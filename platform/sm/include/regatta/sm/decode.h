@@ -25,6 +25,13 @@ inline void decode(trace::WarpCursor& cursor, const protocol::InstructionTraits&
   for (unsigned i = 0; i < info.destination_predicate_count; ++i) d.predicate_results[i] = cursor.predicate();
   if (!traits.has_addresses) return;
   d.affine_addresses = cursor.addresses(d.addresses.data());
+  if (__builtin_expect(static_cast<int>(trace::has_texels(info)), 0) != 0) {
+    d.further_texels = d.active != 0 ? cursor.further_texels() : 0;
+    if (d.further_texels != 0) {
+      const std::uint64_t* const first = cursor.further_texel(0);
+      d.texels.assign(first, first + std::size_t{d.further_texels} * trace::max_lanes);
+    }
+  }
   if (__builtin_expect(static_cast<int>(stored_values), 0) != 0) {
     const unsigned words = cursor.stored_words();
     for (unsigned i = 0; i < words; ++i) cursor.stored(d.stored[i]);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <regatta/sm/read_only_cache_config.h>
+#include <regatta/sm/texture_config.h>
 
 #include <regatta/protocol/dynamic_instruction.h>
 #include <regatta/protocol/extension_points.h>
@@ -107,6 +108,7 @@ struct SmConfig {
   unsigned shared_banks = 32;
   unsigned shared_latency = 24;
   unsigned line_bytes = 128;
+  TextureConfig texture;
   /// Stores say whether they write whole sectors; set by the assembly (interconnect.mask_flits).
   bool store_masks = false;
   unsigned l1_tags = 1;  ///< lines per cycle for which the L1 takes requests; set by the assembly (l1.tags)
@@ -118,7 +120,8 @@ struct SmConfig {
 
   static std::array<ClassTiming, trace::op_class_count> default_timing();
   /// Declares every knob under sm.*, fetch.*, scoreboard.*, icache.*, constant_cache.*, collector.*, unit.*, latency.*,
-  /// initiation.*, lsu.*, shared.*. `policies` has the names and descriptions of the available policies.
+  /// initiation.*, lsu.*, texture.*, texture_cache.*, shared.*. `policies` has the names and descriptions of the
+  /// available policies.
   struct Policies {
     std::vector<std::string> schedulers, residencies;
     std::string schedulers_help, residencies_help;

@@ -17,7 +17,11 @@
 namespace regatta::trace {
 
 /// The newest version of the file format; a reader refuses a newer one by number.
-inline constexpr std::uint32_t format_version = 3;
+inline constexpr std::uint32_t format_version = 4;
+/// The version of a file with a kernel that accesses textures or surfaces: the newest.
+inline constexpr std::uint32_t textures_format_version = 4;
+/// The version of a file with a warp in segments, and no textures.
+inline constexpr std::uint32_t segments_format_version = 3;
 /// The version of a file with several codes of its program, and no warp in segments.
 inline constexpr std::uint32_t variants_format_version = 2;
 /// The version of a file with a single code of its program, and no warp in segments.
@@ -45,6 +49,9 @@ class Writer {
 
   /// Free text about the origin ("regatta-annotate 0.1.0 --launch ..."), shown by `regatta-trace info`.
   void set_producer(const std::string& producer);
+  /// Says that a kernel that accesses textures or surfaces follows: the file is of version 4. Needed only if it is not
+  /// the first kernel, and the file is a device or a pipe. Before the first kernel.
+  void announce_textures();
   /// Says that begin_variant() follows. The file is then of version 2. Before the first kernel.
   void announce_variants();
   /// Begins another code of the program: the kernels and launches that follow are its own, numbered from 0. Throws

@@ -11,8 +11,8 @@
 
 namespace regatta::trace {
 
-/// Lines of global memory of one instruction, each once. Lines of shared memory are none. Local memory counts in no
-/// line either: where a thread's frame lies is up to the machine.
+/// Lines of global memory of one instruction, those of texels and surfaces included, each once. Lines of shared memory
+/// are none. Local memory counts in no line either: where a thread's frame lies is up to the machine.
 class TouchedLines {
  public:
   static constexpr unsigned sector_bytes = 32;
@@ -35,13 +35,15 @@ class TouchedLines {
   unsigned lanes() const { return lanes_; }
 
  private:
+  void add_texels(WarpCursor& cursor);
   void add(std::uint64_t first, std::uint64_t last);
   void add_in_line(std::uint64_t first, std::uint64_t last);
 
   std::uint64_t line_mask_;
   unsigned count_ = 0, lanes_ = 0;
   std::array<std::uint64_t, max_lanes> addresses_;
-  std::array<Line, 2 * max_lanes> lines_;  ///< an access that is not aligned touches two
+  /// An access that is not aligned touches two, one of a texture its texels.
+  std::array<Line, max_texels * max_lanes> lines_;
 };
 
 }  // namespace regatta::trace

@@ -43,6 +43,11 @@ inline constexpr unsigned bytes_per_lane = 4;
 /// Bytes of code one static instruction occupies (RegLess, section 4.2: 64-bit instructions).
 inline constexpr unsigned bytes_per_instruction = 8;
 
+/// Texels that a lane reads in one texture fetch at most: those of a linear filter in three dimensions.
+inline constexpr unsigned max_texels = 8;
+/// Address of a texel that lies in no memory: the border of a texture, a place outside of a surface.
+inline constexpr std::uint64_t no_texel = 0;
+
 /// Limits of one machine instruction, in 32-bit registers.
 /// Six sources: st.v4.b32 or atom.cas.b64 with a 64-bit address. Four destinations: ld.v4.b32.
 inline constexpr unsigned max_source_registers = 6;
@@ -94,7 +99,8 @@ inline constexpr unsigned op_class_count = static_cast<unsigned>(OpClass::metada
 /// Lower-case name of a class ("fp32_mad"), stable: it appears in option names and in the trace.
 const char* to_string(OpClass c);
 
-enum class MemorySpace : std::uint8_t { none, global, shared, local, constant, param, generic };
+/// texture and surface: global memory, by way of a texture or surface object.
+enum class MemorySpace : std::uint8_t { none, global, shared, local, constant, param, generic, texture, surface };
 const char* to_string(MemorySpace s);
 
 /// Where a trace's addresses lie. Global memory is below both windows. Shared accesses carry the byte offset in the

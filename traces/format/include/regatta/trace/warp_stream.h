@@ -8,7 +8,8 @@
 //   mask_at, mask           dynamic index (delta) at which the SIMT mask changes, and the new mask
 //   guard_mask              execution mask of every guarded instruction, XORed with the SIMT mask
 //   address_*               per memory instruction: base and stride when affine, else lane by lane
-//   value_kind, value_data  per destination register: constant, stride, half-warp stride, base-delta or raw
+//   texel_count             per texture or surface access: how many addresses it has, one texel of each lane after
+//   another value_kind, value_data  per destination register: constant, stride, half-warp stride, base-delta or raw
 //   predicate               per destination predicate: the value on the active lanes
 //   shared_value_*          per 32-bit word that an instruction writes to shared memory, of the lanes that write there:
 //                           the contents of memory after the instruction (only if Kernel::shared_values)
@@ -49,6 +50,7 @@ struct WarpColumns {
   std::string address_kind;                 ///< one byte per memory instruction with a lane active
   std::vector<std::int64_t> address_base;   ///< difference to the previous base of this warp
   std::vector<std::int64_t> address_delta;  ///< affine: stride; scattered: active lane minus the active lane before
+  std::string texel_count;                  ///< one byte per texture or surface access with a lane active
   std::string value_kind;                   ///< one byte per destination register (ValueKind)
   std::string value_data;                   ///< little endian
   std::vector<std::uint64_t> predicate;
@@ -71,11 +73,22 @@ struct WarpColumns {
 };
 
 /// True when the instruction has an entry in the address columns (if a lane is active): a read or write of
-/// global, shared, local or generic space. Parameters and constants have no addresses.
+/// global, shared, local, generic, texture or surface space. Parameters and constants have no addresses.
 inline bool has_addresses(const StaticInstruction& instruction) {
   if (!instruction.reads_memory && !instruction.writes_memory) return false;
   return instruction.space == MemorySpace::global || instruction.space == MemorySpace::shared ||
-         instruction.space == MemorySpace::local || instruction.space == MemorySpace::generic;
+         instruction.space == MemorySpace::local || instruction.space >= MemorySpace::generic;
+}
+
+/// True when it may have an address for each of several texels of a lane.
+inline bool has_texels(const StaticInstruction& instruction) { return instruction.space >= MemorySpace::texture; }
+
+/// Whether an instruction of the kernel accesses textures or surfaces.
+inline bool accesses_textures(const Kernel& kernel) {
+  for (const StaticInstruction& i : kernel.instructions) {
+    if (has_texels(i)) return true;
+  }
+  return false;
 }
 
 /// The 32-bit words per lane that the instruction writes to shared memory if the lane's address lies there: one for
@@ -292,8 +305,13 @@ class WarpCursor {
   LaneMask predicate();
   /// Decodes the addresses (bytes) of the current memory instruction into address[lane]; lanes outside
   /// active_mask() are left with unspecified contents. `address` holds warp_size entries. True when all of them,
-  /// inactive lanes included, were filled in with one stride.
+  /// inactive lanes included, were filled in with one stride. Of a texture or surface access they are those of each
+  /// lane's first texel.
   bool addresses(std::uint64_t* address);
+  /// After addresses(): how many texels each lane has besides the first one, and the addresses of one of them, of
+  /// texel 1 + `n`, by lane.
+  unsigned further_texels() const { return further_texels_; }
+  const std::uint64_t* further_texel(unsigned n) const { return texels_->data() + std::size_t{n} * max_lanes; }
   /// Number of stored() calls that the current instruction needs. 0 if the kernel has no shared values, or no lane
   /// writes shared memory. Writes of generic space have to call addresses() first.
   unsigned stored_words() const { return shared_values_ ? count_stored_words() : 0; }
@@ -348,6 +366,7 @@ class WarpCursor {
   void decode_value(LaneMask active, std::uint32_t* out);
   template <unsigned lanes>
   bool decode_addresses(std::uint64_t* address);
+  void decode_texels(std::uint64_t* address);
 
   static constexpr std::uint64_t never = ~std::uint64_t{0};
 
@@ -369,6 +388,10 @@ class WarpCursor {
   std::size_t address_base_ = 0;
   std::size_t address_delta_ = 0;
   std::uint64_t last_base_ = 0;
+  unsigned further_texels_ = 0;
+  std::size_t texel_count_ = 0;
+  /// Those of further_texels(); nullptr before the first. Copies of a cursor share nothing that either will change.
+  std::shared_ptr<std::vector<std::uint64_t>> texels_;
   StackReader stack_;
   bool shared_values_ = false;
   LaneMask shared_lanes_ = 0;          ///< of the last write of generic space whose addresses were decoded
@@ -402,6 +425,8 @@ class WarpEncoder {
   /// Addresses of the current memory instruction, one per lane; inactive lanes are ignored.
   /// A call without an active lane is allowed and stores nothing.
   void addresses(const std::uint64_t* address);
+  /// The same of a texture or surface access: `count` texels of each lane (1 to 8), `max_lanes` addresses each.
+  void texels(const std::uint64_t* address, unsigned count);
   /// The next 32-bit word that the current instruction left in shared memory, ascending addresses, after addresses().
   /// Only the lanes that access shared memory count.
   void stored(const WarpValue& value);
@@ -423,6 +448,7 @@ class WarpEncoder {
   [[noreturn]] void misuse(const std::string& what) const;
   void require_complete() const;
   void expect_stored(const std::uint64_t* address);
+  void append_addresses(const std::uint64_t* address);
   /// What each lane of `lanes` is above the one before.
   void append_deltas(const std::uint64_t* address, LaneMask lanes, std::uint64_t before);
   void stack_event(std::uint32_t event);
