@@ -401,6 +401,8 @@ void File::read_part(const Part& part, std::uint64_t index_offset, FrameReader& 
         kernels.push_back(decode(message));
         kernel_frames.push_back(reference);
         validate(kernels.back(), sections);
+        if (kernels.back().version_tags && version < format_version)
+          throw Malformed("has version tags, which files of version " + std::to_string(version) + " do not have");
       } catch (const Malformed& e) {
         fail_at(reference.offset(), kernel + " (" + message.name() + ")", e.what());
       }
@@ -477,7 +479,7 @@ void File::check_layout(const proto::Index& index, std::uint64_t index_offset) c
             [](const FramePlace& a, const FramePlace& b) { return a.frame->offset() < b.frame->offset(); });
   std::uint64_t at = file_header_bytes;
   for (const auto& [frame, before] : frames) {
-    if (before != 0 && version < format_version) {
+    if (before != 0 && version < segments_format_version) {
       throw Malformed("names segments, which files of version " + std::to_string(version) + " do not have");
     }
     if (before > index_offset) throw Malformed("names segments of " + std::to_string(before) + " bytes");

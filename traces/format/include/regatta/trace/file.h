@@ -17,7 +17,9 @@
 namespace regatta::trace {
 
 /// The newest version of the file format; a reader refuses a newer one by number.
-inline constexpr std::uint32_t format_version = 3;
+inline constexpr std::uint32_t format_version = 4;
+/// The version of a file with warps in segments, and no kernel whose results are version tags.
+inline constexpr std::uint32_t segments_format_version = 3;
 /// The version of a file with several codes of its program, and no warp in segments.
 inline constexpr std::uint32_t variants_format_version = 2;
 /// The version of a file with a single code of its program, and no warp in segments.
