@@ -27,7 +27,7 @@ Kernel code() {
   code.op("add.u32", OpClass::int_add).writes({1}).reads({1}).immediate(1);                     // 5: steps += 1
   code.branch("bra", loop);                                                                     // 6: go to 2
   leave.target(code.next());
-  code.op("lea.u64", OpClass::int64).writes({2, 3}).special().immediate(steps_array);  // 7: &steps_array[thread]
+  code.op("lea.u64", OpClass::int64).writes({2, 3}).immediate(steps_array).special();  // 7: &steps_array[thread]
   code.store("st.global.u32", MemorySpace::global, 4).reads({2, 3, 1});                // 8
   code.exit();                                                                         // 9
   return code.build();
