@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Dict, List, Tuple
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOLS = ("regatta-annotate", "regatta-sim", "regatta-trace")
+TOOLS = ("regatta-annotate", "regatta-import", "regatta-sim", "regatta-trace")
 # glibc's own: they belong to the kernel and the loader of the machine.
 SYSTEM = re.compile(r"(linux-vdso|ld-linux[\w-]*|libc|libm|libpthread|libdl|librt)\.so[.\d]*$")
 SETUP = """\
