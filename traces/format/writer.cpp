@@ -104,7 +104,8 @@ std::uint32_t Writer::add_kernel(const Kernel& kernel) {
   w.require("kernel " + kernel.name, [&] {
     validate(kernel, w.sections);
     if (kernel.version_tags && !w.has_tags && w.file.has_begun() && !takes_segments())
-      throw Malformed("has version tags, and the version of the file is written already: expected the first kernel to have some");
+      throw Malformed(
+          "has version tags, and the version of the file is written already: expected the first kernel to have some");
   });
   w.has_tags = w.has_tags || kernel.version_tags;
   proto::Kernel message;
