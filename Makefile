@@ -153,7 +153,7 @@ install:
 	@echo "make install: builds libraries and tools without tests and installs them into $(PREFIX)"
 	@$(MAKE) --no-print-directory tools
 	@cmake --install $(BUILD) --prefix "$(PREFIX)" >$(BUILD)/install.log 2>&1 || { cat $(BUILD)/install.log; exit 1; }
-	@echo "installed: $(PREFIX)/bin/regatta, regatta-annotate, -sim, -trace, -compare, -report, -study, -sample; for CMake: -DCMAKE_PREFIX_PATH=$(PREFIX)"
+	@echo "installed: $(PREFIX)/bin/regatta, regatta-annotate, -sim, -trace, -import, -compare, -report, -study, -sample; for CMake: -DCMAKE_PREFIX_PATH=$(PREFIX)"
 
 # The packages of another version, or half of one, are not left beside new ones.
 package: tools

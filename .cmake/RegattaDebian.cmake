@@ -31,7 +31,7 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_DESCRIPTION "Headers and static libraries of regatta's hardware blocks and of its
 platform, for CMake's find_package(regatta): for blocks of one's own.")
 # The packages that the components of find_package(regatta) look for.
-set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "regatta (= ${PROJECT_VERSION}), libsystemc-dev, libspdlog-dev, libfmt-dev, libprotobuf-dev, libboost-program-options-dev, libzstd-dev, libxxhash-dev, nlohmann-json3-dev, pkg-config")
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "regatta (= ${PROJECT_VERSION}), libsystemc-dev, libspdlog-dev, libfmt-dev, libprotobuf-dev, libboost-program-options-dev, libzstd-dev, libxxhash-dev, liblzma-dev, nlohmann-json3-dev, pkg-config")
 set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "cmake, g++")
 
 # What Debian's policy asks every package for: its licence, and a change log in Debian's own form, which has nothing to say beside

@@ -12,6 +12,7 @@ set(regatta_package_nlohmann_json::nlohmann_json nlohmann_json)
 set(regatta_package_protobuf::libprotobuf protobuf)
 set(regatta_package_PkgConfig::zstd zstd)
 set(regatta_package_PkgConfig::xxhash xxhash)
+set(regatta_package_PkgConfig::lzma lzma)
 set(regatta_package_Threads::Threads threads)
 
 # regatta_packages_of(<component> <variable>): packages of a component and of all that it links.

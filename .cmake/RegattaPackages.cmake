@@ -8,6 +8,7 @@ find_package(Protobuf REQUIRED)
 find_package(nlohmann_json REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET GLOBAL libzstd)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET GLOBAL libxxhash)
+pkg_check_modules(lzma REQUIRED IMPORTED_TARGET GLOBAL liblzma)
 find_path(REGATTA_TOMLPP_INCLUDE toml++/toml.h REQUIRED)
 # <regatta_tomlpp.h> in place of <toml++/toml.h>.
 add_library(regatta_tomlpp INTERFACE)

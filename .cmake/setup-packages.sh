@@ -14,7 +14,7 @@
 set -eu
 
 packages="cmake ninja-build ccache g++ pkg-config libsystemc-dev libboost-program-options-dev libspdlog-dev libfmt-dev
-  catch2 libprotobuf-dev protobuf-compiler libzstd-dev libxxhash-dev libtomlplusplus-dev nlohmann-json3-dev
+  catch2 libprotobuf-dev protobuf-compiler libzstd-dev libxxhash-dev liblzma-dev libtomlplusplus-dev nlohmann-json3-dev
   libbenchmark-dev python3 python3-jinja2"
 docs="doxygen furo node-normalize.css python3-linkify-it python3-myst-parser python3-sphinx"
 # Names that differ: Debian 12 is the one meant.

@@ -8,6 +8,7 @@ runs wherever glibc is as new as the wheel's tag says. Needs patchelf, readelf, 
 Status: 0 done; 1 something failed, and FOLDER is as it was.
 """
 
+import keyword
 import re
 import shutil
 import subprocess
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Dict, List, Tuple
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOLS = ("regatta-annotate", "regatta-sim", "regatta-trace")
+TOOLS = ("regatta-annotate", "regatta-import", "regatta-sim", "regatta-trace")
 # glibc's own: they belong to the kernel and the loader of the machine.
 SYSTEM = re.compile(r"(linux-vdso|ld-linux[\w-]*|libc|libm|libpthread|libdl|librt)\.so[.\d]*$")
 SETUP = """\
@@ -43,6 +44,12 @@ setup(distclass=WithPrograms, cmdclass={{"bdist_wheel": OfThisPlatform}},
 
 class Failed(Exception):
     """What did not work."""
+
+
+def function_of(tool: str) -> str:
+    """In regatta.commands.native; a word of Python has a line behind it."""
+    name = tool.split("-")[1]
+    return name + ("_" if keyword.iskeyword(name) else "")
 
 
 def said(*command: str) -> str:
@@ -119,7 +126,7 @@ def stage(build: Path, tree: Path) -> str:
     # The programs that Python starts, beside those that it is.
     project = tree / "pyproject.toml"
     text = project.read_text(encoding="utf-8")
-    scripts = "".join(f'{tool} = "regatta.commands.native:{tool.split("-")[1]}"\n' for tool in TOOLS)
+    scripts = "".join(f'{tool} = "regatta.commands.native:{function_of(tool)}"\n' for tool in TOOLS)
     text = text.replace("[project.scripts]\n", "[project.scripts]\n" + scripts)
     text = re.sub(r"(?s)\[tool\.setuptools\.package-data\].*?(?=\n\[)", "", text)
     project.write_text(text, encoding="utf-8")

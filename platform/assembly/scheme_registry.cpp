@@ -60,6 +60,12 @@ class CombinedScheme : public Scheme {
   void validate(const MachineConfig& machine) const override {
     for (const Scheme* s : layers_) s->validate(machine);
   }
+  std::string reads_values() const override {
+    for (const Scheme* s : layers_) {
+      if (const std::string what = s->reads_values(); !what.empty()) return s->name() + " " + what;
+    }
+    return {};
+  }
   std::vector<std::pair<std::string, std::string>> written_files() const override {
     std::vector<std::pair<std::string, std::string>> files;
     for (const Scheme* s : layers_) {

@@ -111,6 +111,23 @@ Simulation::~Simulation() = default;
 
 void Simulation::set_progress(std::function<void(std::uint64_t)> progress) { impl_->progress = std::move(progress); }
 
+namespace {
+
+/// What a scheme finds in values, it would find in version tags, which are not the program's.
+void refuse_tags(const Scheme& scheme, const trace::Reader& trace) {
+  const std::string what = scheme.reads_values();
+  if (what.empty()) return;
+  for (const trace::Kernel& kernel : trace.kernels()) {
+    if (!kernel.version_tags) continue;
+    throw support::ConfigError("scheme " + scheme.name() + ": " + what + ", and '" + trace.path() +
+                               "' has none: the results of kernel " + kernel.name +
+                               " are version tags, because the trace was made without the program's values; expected a "
+                               "trace of regatta-annotate, or a scheme that only moves values");
+  }
+}
+
+}  // namespace
+
 void Simulation::Impl::elaborate() {
   machine.memory.machine_sms = machine.sms;
   machine.memory.simulated_sms = options.sms;
@@ -129,6 +146,7 @@ void Simulation::Impl::elaborate() {
       machine.sm.check_contracts || options.check_protocol || (debug_build && !options.no_check_protocol);
   machine.validate();
   scheme.validate(machine);
+  if (trace != nullptr) refuse_tags(scheme, *trace);
   options.fault.validate(options.sms);
   energy_table = machine.energy.load();
   for (const std::string& remark : energy_table.remarks()) spdlog::warn("{}", remark);

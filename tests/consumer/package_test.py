@@ -99,7 +99,7 @@ def follow(steps: List[Tuple[str, str]], folder: Path, wheel: Path, results: Pat
         {program} list schemes > results/schemes.txt
         {program} list kernels > results/kernels.txt
         {program} --version > results/version.txt
-        for tool in annotate sim trace study compare report sample; do test -f /usr/share/man/man1/regatta-$tool.1.gz; done
+        for tool in annotate sim trace import study compare report sample; do test -f /usr/share/man/man1/regatta-$tool.1.gz; done
         {program} report results/demo/baseline.json --out results/report.html > results/report.txt
         dpkg -L regatta > results/files.txt
         apt-mark manual python3-jinja2 > results/mark.txt

@@ -23,7 +23,7 @@ assert package.is_relative_to(prefix), package
 assert (package / "py.typed").is_file(), "py.typed is not installed"
 for name in regatta.__all__:
     getattr(regatta, name)
-for name in ("regatta-sim", "regatta-annotate", "regatta-trace"):
+for name in ("regatta-sim", "regatta-annotate", "regatta-import", "regatta-trace"):
     assert tools.find(name) == prefix / "bin" / name, tools.find(name)
 
 # The command regatta, its man pages and completions.
@@ -31,7 +31,7 @@ def front(*words):
     return subprocess.run([str(prefix / "bin" / "regatta"), *words], capture_output=True, text=True, check=False)
 
 
-for name in ("annotate", "sim", "trace", "compare", "report", "sample", "study"):
+for name in ("annotate", "sim", "trace", "import", "compare", "report", "sample", "study"):
     done = front(name, "--version")
     assert done.stdout == f"regatta-{name} {VERSION}\n", (name, done)
     assert (prefix / "share/man/man1" / f"regatta-{name}.1").is_file(), f"no man page of regatta-{name}"

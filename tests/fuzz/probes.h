@@ -41,6 +41,9 @@ Outcome probe_launch(const std::string& text);
 /// Trace: opened, all CTAs streamed, every column of every warp decoded.
 Outcome probe_trace(const std::string& bytes);
 
+/// Accel-Sim's trace of one kernel, text, xz or paged: imported. What is accepted passes the check of a program.
+Outcome probe_import(const std::string& bytes);
+
 /// As probe_trace, of a file.
 Outcome probe_trace_file(const std::string& path);
 

@@ -4,32 +4,33 @@
 # make fuzz: every libFuzzer target for FUZZ_SECONDS each, then FUZZ_PROGRAMS programs of the differential fuzzer; a
 # table at the end, exit status 1 if anything was found. What was found stays under build/fuzz/findings/<target>/, what
 # was learnt (the corpus) under build/fuzz/corpus/<target>/ for the next run.
-#   FUZZ_SECONDS=60   FUZZ_PROGRAMS=5000   FUZZ_SEED=1   FUZZ_TARGETS="ptx launch trace differential"
+#   FUZZ_SECONDS=60   FUZZ_PROGRAMS=5000   FUZZ_SEED=1   FUZZ_TARGETS="ptx launch trace import differential"
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${FUZZ_SECONDS:-60}
 programs=${FUZZ_PROGRAMS:-5000}
 seed=${FUZZ_SEED:-1}
-targets=${FUZZ_TARGETS:-ptx launch trace differential}
+targets=${FUZZ_TARGETS:-ptx launch trace import differential}
 build=build/fuzz
 release=build/release
 
 for target in $targets; do
   case $target in
-    ptx | launch | trace | differential) ;;
+    ptx | launch | trace | import | differential) ;;
     *)
-      echo "run.sh: unknown target '$target' in FUZZ_TARGETS; there are ptx, launch, trace and differential" >&2
+      echo "run.sh: unknown target '$target' in FUZZ_TARGETS; there are ptx, launch, trace, import and differential" >&2
       exit 2
       ;;
   esac
 done
 
-declare -A longest=([ptx]=32768 [launch]=8192 [trace]=65536)
-declare -A words=([ptx]=ptx.dict [launch]=toml.dict)
+declare -A longest=([ptx]=32768 [launch]=8192 [trace]=65536 [import]=16384)
+declare -A words=([ptx]=ptx.dict [launch]=toml.dict [import]=traceg.dict)
 
 # Our own files to begin with.
 make_seeds() {
-  mkdir -p $build/seeds/{ptx,launch,trace}
+  mkdir -p $build/seeds/{ptx,launch,trace,import}
+  cp tests/fuzz/seeds/import/* $build/seeds/import/
   local file name
   for file in traces/kernels/*/*.ptx tests/compiler/ptx/samples/*.ptx tests/fuzz/seeds/*.ptx; do
     cp "$file" "$build/seeds/ptx/$(basename "$file")"

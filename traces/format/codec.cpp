@@ -185,6 +185,7 @@ void encode(const Kernel& kernel, proto::Kernel& m) {
   m.set_spilled_registers(kernel.spilled_registers);
   m.set_static_revision(kernel.static_revision);
   m.set_shared_values(kernel.shared_values);
+  m.set_version_tags(kernel.version_tags);
   for (const StaticInstruction& instruction : kernel.instructions) encode(instruction, *m.add_instructions());
   for (const BasicBlock& block : kernel.blocks) {
     proto::BasicBlock* b = m.add_blocks();
@@ -229,6 +230,7 @@ Kernel decode(const proto::Kernel& m) {
   kernel.spilled_registers = m.spilled_registers();
   kernel.static_revision = m.static_revision();
   kernel.shared_values = m.shared_values();
+  kernel.version_tags = m.version_tags();
   kernel.instructions.reserve(static_cast<std::size_t>(m.instructions_size()));
   for (int i = 0; i < m.instructions_size(); ++i) {
     try {
@@ -376,6 +378,7 @@ std::uint64_t digest_of_code(proto::Kernel code) {
   code.clear_annotations();
   code.clear_inserted();
   code.clear_shared_values();
+  code.clear_version_tags();
   for (proto::StaticInstruction& i : *code.mutable_instructions()) {
     i.clear_opcode_id();  // a number within the trace
     i.clear_ptx_line();

@@ -405,6 +405,8 @@ void File::read_part(const Part& part, std::uint64_t index_offset, FrameReader& 
           throw Malformed("accesses textures or surfaces, which files of version " + std::to_string(version) +
                           " do not have");
         }
+        if (kernels.back().version_tags && version < format_version)
+          throw Malformed("has version tags, which files of version " + std::to_string(version) + " do not have");
       } catch (const Malformed& e) {
         fail_at(reference.offset(), kernel + " (" + message.name() + ")", e.what());
       }

@@ -63,7 +63,7 @@ void ResultCheck::begin_warp(const Kernel& kernel) {
     kernel_ = &kernel;
     operations_.clear();
     for (const StaticInstruction& i : kernel.instructions) {
-      operations_.push_back(kernel.static_revision == 0 ? 0 : operation_of(i));
+      operations_.push_back(kernel.static_revision == 0 || kernel.version_tags ? 0 : operation_of(i));
     }
     registers_.resize(std::max<std::size_t>(registers_.size(), kernel.registers_per_thread));
   }

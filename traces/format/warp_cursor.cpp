@@ -10,9 +10,10 @@ namespace regatta::trace {
 namespace {
 
 /// Prefetches `lines` cache lines from `next` on. Many warps read their columns in turn, which is more streams than the
-/// host's own prefetcher follows.
+/// host's own prefetcher follows. `next` may be null, and the lines behind the end of the column.
 inline void read_ahead(const void* next, unsigned lines) {
-  for (unsigned i = 0; i < lines; ++i) __builtin_prefetch(static_cast<const char*>(next) + 64 * i);
+  const auto at = reinterpret_cast<std::uintptr_t>(next);
+  for (unsigned i = 0; i < lines; ++i) __builtin_prefetch(reinterpret_cast<const void*>(at + 64 * i));
 }
 
 /// out[i] = base + i*step, a 16-byte vector at a time by addition alone: SSE2 has no 32-bit or 64-bit multiply.

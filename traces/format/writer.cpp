@@ -34,10 +34,11 @@ struct Writer::Impl {
 
   bool has_segments = false;  ///< the file
   bool has_textures = false;
+  bool has_tags = false;          ///< a kernel of the file has version tags
   std::vector<bool> in_segments;  ///< by warp, of the CTA that is added next
 
   std::uint32_t version() const {
-    if (has_textures) return textures_format_version;
+    if (has_textures || has_tags) return format_version;
     return has_segments ? segments_format_version : announced ? variants_format_version : plain_format_version;
   }
 
@@ -107,7 +108,13 @@ void Writer::begin_variant(const Variant& variant) {
 std::uint32_t Writer::add_kernel(const Kernel& kernel) {
   Impl& w = *impl_;
   w.require_open();
-  w.require("kernel " + kernel.name, [&] { validate(kernel, w.sections); });
+  w.require("kernel " + kernel.name, [&] {
+    validate(kernel, w.sections);
+    if (kernel.version_tags && !w.has_tags && w.file.has_begun() && !takes_segments())
+      throw Malformed(
+          "has version tags, and the version of the file is written already: expected the first kernel to have some");
+  });
+  w.has_tags = w.has_tags || kernel.version_tags;
   proto::Kernel message;
   encode(kernel, message);
   if (accesses_textures(kernel) && !w.has_textures) {

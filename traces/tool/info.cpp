@@ -39,6 +39,7 @@ void show_kernel(std::size_t number, const Kernel& kernel, const SectionRegistry
     row("shared variable", printable(v.name) + " at " + std::to_string(v.offset) + ", " +
                                (v.bytes == 0 ? "sized by the launch" : grouped(v.bytes) + " bytes"));
   }
+  if (kernel.version_tags) row("register values", "version tags: the program's values are not in the trace");
   if (kernel.shared_values) row("shared values", "the contents of shared memory after each write of it");
   for (const AnnotationSection& a : kernel.annotations) {
     row("annotation",

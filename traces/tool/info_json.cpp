@@ -56,6 +56,7 @@ Json kernel_json(std::size_t number, const Kernel& kernel, const SectionRegistry
   j["registers_per_thread"] = kernel.registers_per_thread;
   j["predicates"] = kernel.predicates;
   j["spilled_registers"] = kernel.spilled_registers;
+  if (kernel.version_tags) j["version_tags"] = true;
   j["static_shared_bytes"] = kernel.static_shared_bytes;
   j["local_bytes_per_thread"] = kernel.local_bytes_per_thread;
   j["basic_blocks"] = kernel.blocks.size();

@@ -45,6 +45,10 @@ class AgingAxis : public GatedAxis {
   void declare(support::OptionSet& options) override { config_.declare(options); }
   void validate(const assembly::MachineConfig& machine) const override;
   std::vector<std::pair<std::string, std::string>> written_files() const override;
+  std::string reads_values() const override {
+    if (config_.compression != "none") return "compresses registers by their values (gated.compression)";
+    return config_.wear ? "records how long each bit of the values is 0 and 1 (wear.enabled)" : "";
+  }
   bool has_windows() const override { return config_.windows != "fixed"; }
   std::string needs_file() const override;
   std::unique_ptr<models::WindowPolicy> window_policy(unsigned slices) const override;

@@ -46,6 +46,9 @@ class RegLess : public assembly::Scheme {
     compressor_.declare(options);
   }
   void validate(const assembly::MachineConfig& machine) const override;
+  std::string reads_values() const override {
+    return compressor_.enabled ? "compresses registers by their values (compressor.enabled)" : "";
+  }
   std::vector<std::pair<std::string, std::string>> written_files() const override {
     return {{"--compressor.waveform", compressor_.units.written()}, {"--osu.waveform", bank_twins_.written()}};
   }

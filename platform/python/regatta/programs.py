@@ -16,6 +16,7 @@ TOOLS: Dict[str, str] = {
     "annotate": "execute PTX and write its execution as a trace",
     "sim": "replay a trace on a GPU model under a scheme",
     "trace": "show and verify a trace",
+    "import": "make a trace of Accel-Sim's",
     "study": "run many simulations that one file describes",
     "compare": "explain why one run is slower than another",
     "report": "make a page of runs or of a study",

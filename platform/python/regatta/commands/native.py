@@ -29,5 +29,9 @@ def sim() -> NoReturn:
     _become("regatta-sim")
 
 
+def import_() -> NoReturn:
+    _become("regatta-import")
+
+
 def trace() -> NoReturn:
     _become("regatta-trace")

@@ -118,6 +118,10 @@ class Scheme {
   virtual void declare(support::OptionSet&) {}
   /// Throws ConfigError for knobs that do not fit.
   virtual void validate(const MachineConfig&) const {}
+  /// What the scheme does with the values of registers, as configured, as a clause for a message: "compresses registers
+  /// by their values". It then refuses traces whose values are version tags (trace::Kernel::version_tags). Empty: it
+  /// moves them.
+  virtual std::string reads_values() const { return {}; }
   /// Files that the scheme's knobs name for writing: option and path, which may be empty.
   virtual std::vector<std::pair<std::string, std::string>> written_files() const { return {}; }
   /// One SM's parts: by default the baseline's, changed by add_parts().

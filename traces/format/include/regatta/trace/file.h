@@ -18,9 +18,9 @@ namespace regatta::trace {
 
 /// The newest version of the file format; a reader refuses a newer one by number.
 inline constexpr std::uint32_t format_version = 4;
-/// The version of a file with a kernel that accesses textures or surfaces: the newest.
+/// The version of a file with a kernel that accesses textures or surfaces, or whose results are version tags: the newest.
 inline constexpr std::uint32_t textures_format_version = 4;
-/// The version of a file with a warp in segments, and no textures.
+/// The version of a file with a warp in segments, and none of these.
 inline constexpr std::uint32_t segments_format_version = 3;
 /// The version of a file with several codes of its program, and no warp in segments.
 inline constexpr std::uint32_t variants_format_version = 2;

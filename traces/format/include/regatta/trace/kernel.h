@@ -153,6 +153,10 @@ struct Kernel {
   /// The columns of the kernel's warps hold what each write of shared memory left there (regatta-annotate
   /// --shared-values).
   bool shared_values = false;
+  /// The results in the columns are version tags: numbers that are different for every lane and every write of a
+  /// register, and not what the program computed, which the writer did not know. A lost, stale or swapped register is
+  /// found by them; nothing else follows from them (Scheme::reads_values()). Only in files of version 4.
+  bool version_tags = false;
 };
 
 /// Empty sections of a kernel that was run under the race detector: it found data races, or none.

@@ -34,6 +34,8 @@ class GatedAxis {
   virtual void declare(support::OptionSet& options) = 0;
   virtual void validate(const assembly::MachineConfig& machine) const = 0;
   virtual std::vector<std::pair<std::string, std::string>> written_files() const = 0;
+  /// Scheme::reads_values() of the axis.
+  virtual std::string reads_values() const = 0;
   /// Whether warps get windows other than those of their slot.
   virtual bool has_windows() const = 0;
   /// The setting for which the gated file is needed, "knob = value"; empty: any banked file will do.
@@ -78,6 +80,7 @@ class GatedScheme : public assembly::Scheme {
   void declare(support::OptionSet& options) override;
   void validate(const assembly::MachineConfig& machine) const override;
   std::vector<std::pair<std::string, std::string>> written_files() const override;
+  std::string reads_values() const override { return axis_ != nullptr ? axis_->reads_values() : ""; }
   std::optional<assembly::Takings> takings() const override;
   void add_parts(const assembly::BuildContext& context, assembly::SmParts& parts) override;
   std::vector<std::string> stat_groups() const override;

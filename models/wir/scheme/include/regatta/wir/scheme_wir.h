@@ -34,6 +34,7 @@ class WirScheme : public assembly::Scheme {
   }
   void declare(support::OptionSet& options) override { config_.declare(options); }
   void validate(const assembly::MachineConfig& machine) const override;
+  std::string reads_values() const override { return "reuses the results of instructions with equal values"; }
   std::vector<std::pair<std::string, std::string>> written_files() const override;
   void add_parts(const assembly::BuildContext& context, assembly::SmParts& parts) override;
   std::optional<assembly::Takings> takings() const override;
