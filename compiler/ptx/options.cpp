@@ -48,8 +48,7 @@ const std::vector<RefusedFamily>& refused_families() {
       {"suld sust sured suq", "surface instruction"},
       {"wmma mma ldmatrix stmatrix movmatrix wgmma tcgen05", "tensor core instruction"},
       {"cp", "asynchronous copy"},
-      {"mbarrier", "asynchronous barrier"},
-      {"brx", "indirect branch"}};
+      {"mbarrier", "asynchronous barrier"}};
   return families;
 }
 
