@@ -32,7 +32,7 @@ void LaunchFileParser::parse(const toml::table& root_table) {
   ptx_files(root, is_program);
   for (const toml::table* table : root.tables("global")) global(*table);
   if (is_program) {
-    for (const char* key : {"entry", "grid", "block", "dynamic_shared", "registers", "param"}) {
+    for (const char* key : {"entry", "grid", "block", "dynamic_shared", "cooperative", "registers", "param"}) {
       if (root.has(key))
         root.fail(key, "'" + std::string(key) + "' belongs into a [[launch]] table, since there are such");
     }
@@ -165,6 +165,7 @@ void LaunchFileParser::geometry(TomlTable& t, Launch& launch) {
                         " threads, expected at most 1024");
   }
   launch.dynamic_shared = static_cast<std::uint32_t>(t.integer("dynamic_shared", 0, max_shared_bytes).value_or(0));
+  launch.cooperative = t.boolean("cooperative").value_or(false);
   launch.registers = static_cast<std::uint32_t>(t.integer("registers", 1, trace::max_general_registers).value_or(0));
 }
 
