@@ -15,7 +15,8 @@ using trace::LaneMask;
 using trace::MemorySpace;
 
 CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options,
-                     const LaunchRequest& request, RaceDetector* races, StrayLog* strays)
+                     const LaunchRequest& request, std::uint64_t grid_barrier, SpinWindow& window, RaceDetector* races,
+                     StrayLog* strays)
     : program_(program),
       f_(*program.function),
       memory_(memory),
@@ -24,7 +25,8 @@ CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& 
       helpers_(lane_helpers(program.lanes)),
       races_(races),
       strays_(strays),
-      spins_(program),
+      spins_(program, window),
+      grid_barrier_(grid_barrier),
       constants_(image.constants()),
       parameters_(request.parameters) {
   threads_ = request.block[0] * request.block[1] * request.block[2];
@@ -50,7 +52,10 @@ void CtaRunner::end_segment(Warp& w, TraceSink& segments) {
   segments.take_segment(std::move(columns));
 }
 
-void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta* out, TraceSink* segments) {
+void CtaRunner::begin(std::uint64_t index, const trace::Kernel* trace, trace::Cta&& storage, TraceSink* segments) {
+  trace_ = trace;
+  segments_ = segments;
+  out_ = std::move(storage);
   cta_index_ = index;
   cta_ = unflatten(index, request_.grid);
   std::fill(shared_.begin(), shared_.end(), 0);
@@ -61,6 +66,7 @@ void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta*
   place.grid = request_.grid;
   place.block = request_.block;
   place.cta = cta_;
+  place.grid_barrier = grid_barrier_;
   place.dynamic_shared_bytes = request_.dynamic_shared_bytes;
   place.total_shared_bytes = static_cast<std::uint32_t>(shared_.size());
   for (const ir::SharedVariable& v : f_.shared_variables) {
@@ -68,45 +74,51 @@ void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta*
     place.total_shared_bytes -= v.bytes;
     std::fill_n(shared_written_.begin() + v.offset, v.bytes, std::uint8_t{1});
   }
-  if (trace != nullptr) out->warps.resize(warps_.size());
+  if (trace != nullptr) out_.warps.resize(warps_.size());
   for (auto& w : warps_) {
     w->reset(place);
-    if (trace != nullptr) w->record(*trace, std::move(out->warps[w->number()]));
+    if (trace != nullptr) w->record(*trace, std::move(out_.warps[w->number()]));
   }
   shared_values_ = trace != nullptr && trace->shared_values;
   if (races_ != nullptr) races_->begin_cta(index, static_cast<unsigned>(warps_.size()), shared_);
   arrivals_ = {};
   in_segments_ = false;
   spins_.begin_cta(warps_.size());
-  for (;;) {
-    bool ran = false;
-    spins_.begin_round();
-    for (auto& w : warps_) {
-      if (w->state != WarpState::ready) continue;
-      turn(*w);
-      ran = true;
-      if (segments != nullptr) {
-        const std::uint64_t bytes = w->encoder->bytes();
-        in_segments_ = in_segments_ || bytes >= long_warp_bytes;
-        if (in_segments_ && bytes >= segment_bytes) end_segment(*w, *segments);
-      }
-      if (spins_.watching()) spins_.end_turn(*w);
+}
+
+bool CtaRunner::round() {
+  bool ran = false;
+  spins_.begin_round();
+  for (auto& w : warps_) {
+    if (w->state != WarpState::ready) continue;
+    turn(*w);
+    ran = true;
+    if (segments_ != nullptr) {
+      const std::uint64_t bytes = w->encoder->bytes();
+      in_segments_ = in_segments_ || bytes >= long_warp_bytes;
+      if (in_segments_ && bytes >= segment_bytes) end_segment(*w, *segments_);
     }
-    const bool released = release_barriers();
-    if (spins_.watching() && spins_.endless(warps_)) endless();
-    if (released || ran) continue;
-    if (std::all_of(warps_.begin(), warps_.end(), [](const auto& w) { return w->state == WarpState::done; })) break;
-    deadlock();
+    if (spins_.watching()) spins_.end_turn(*w);
   }
+  const bool released = release_barriers();
+  if (released || ran) return true;
+  if (std::all_of(warps_.begin(), warps_.end(), [](const auto& w) { return w->state == WarpState::done; })) {
+    return false;
+  }
+  deadlock();
+}
+
+trace::Cta CtaRunner::finish() {
   for (auto& w : warps_) counts_.warp_instructions += w->executed;
-  if (trace != nullptr) {
-    out->index = index;
+  if (trace_ != nullptr) {
+    out_.index = cta_index_;
     for (auto& w : warps_) {
-      if (w->encoder->has_segments() && w->encoder->bytes() != 0) end_segment(*w, *segments);
-      out->warps[w->number()] = w->encoder->finish();
+      if (w->encoder->has_segments() && w->encoder->bytes() != 0) end_segment(*w, *segments_);
+      out_.warps[w->number()] = w->encoder->finish();
       w->encoder.reset();
     }
   }
+  return std::move(out_);
 }
 
 void CtaRunner::turn(Warp& w) {

@@ -41,13 +41,30 @@ enum class Use : std::uint8_t { read, write, atomic };
 
 class CtaRunner {
  public:
-  /// `races` may be nullptr; so may `strays`: reads that hit no buffer are errors.
+  /// `grid_barrier`: its address, 0 where the launch is not cooperative. `races` may be nullptr; so may `strays`: reads
+  /// that hit no buffer are errors.
   CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options,
-            const LaunchRequest& request, RaceDetector* races, StrayLog* strays);
+            const LaunchRequest& request, std::uint64_t grid_barrier, SpinWindow& window, RaceDetector* races,
+            StrayLog* strays);
 
-  /// Runs the CTA with this linear index; with `trace` the warps' columns go to `out`, whose memory they
-  /// take. Those of warps that become too long go to `segments` part by part; nullptr: they stay whole.
-  void run(std::uint64_t index, const trace::Kernel* trace, trace::Cta* out, TraceSink* segments);
+  /// Starts the CTA with this linear index; with `trace` the warps' columns take the memory of `storage`. Those of
+  /// warps that become too long go to `segments` part by part; nullptr: they stay whole.
+  void begin(std::uint64_t index, const trace::Kernel* trace, trace::Cta&& storage, TraceSink* segments);
+  /// Gives every warp that is ready a turn. False if the CTA has ended.
+  bool round();
+  /// What is to be traced of the CTA that has ended.
+  trace::Cta finish();
+
+  std::uint64_t index() const { return cta_index_; }
+  SpinWatch::Outlook outlook() const { return spins_.outlook(warps_); }
+  /// How the CTAs of the launch stand, for messages.
+  struct Launched {
+    std::uint64_t started = 0;   ///< CTAs, those that have ended included
+    std::uint64_t resident = 1;  ///< at a time
+    std::uint64_t stuck = 1;     ///< CTAs that go round
+  };
+  /// Reports that no warp of the resident CTAs, of which this is one that goes round, will ever end.
+  [[noreturn]] void endless(const Launched& launched);
 
   const RunCounts& counts() const { return counts_; }
 
@@ -70,7 +87,6 @@ class CtaRunner {
   std::string waiting_text() const;
 
   // endless.cpp
-  [[noreturn]] void endless();
   std::string polled_text(const Warp& w, const SpinWatch::Poll& poll) const;
   std::string waiting_lanes_text(const Warp& w) const;
   void watch_read(const Warp& w, const Op& op);
@@ -189,8 +205,12 @@ class CtaRunner {
   RunCounts counts_;
   SpinWatch spins_;
 
+  std::uint64_t grid_barrier_;
   std::array<std::uint32_t, 3> cta_{0, 0, 0};
   std::uint64_t cta_index_ = 0;
+  const trace::Kernel* trace_ = nullptr;  ///< nullptr: the CTA is not traced
+  TraceSink* segments_ = nullptr;
+  trace::Cta out_;
   bool shared_values_ = false;  ///< the trace holds what is written to shared memory
   std::uint32_t threads_ = 0;
   bool in_segments_ = false;  ///< the trace of this CTA

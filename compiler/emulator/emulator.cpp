@@ -3,8 +3,10 @@
 
 #include "cta.h"
 #include "diagnostics.h"
+#include "grid.h"
 #include "race_detector.h"
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -17,7 +19,9 @@ struct Emulator::Impl {
   EmulatorOptions options;
   std::unique_ptr<RaceDetector> races;
   StrayLog strays;
+  std::uint64_t grid_barrier = 0;  ///< address, once a cooperative launch has been run
 
+  std::uint64_t fresh_grid_barrier();
   void load_parameters(const LaunchRequest& request);
 };
 
@@ -43,9 +47,19 @@ void Emulator::Impl::load_parameters(const LaunchRequest& request) {
   }
 }
 
+/// What CUDA's cooperative groups find at the address in %envreg1 and %envreg2: the size of the workspace in bytes, and
+/// the word of the barrier, which is zero when a launch begins.
+std::uint64_t Emulator::Impl::fresh_grid_barrier() {
+  constexpr std::uint32_t workspace[] = {8, 0};
+  if (grid_barrier == 0) grid_barrier = memory.allocate("barrier of the grid", sizeof workspace, true);
+  memory.write(grid_barrier, workspace, sizeof workspace);
+  return grid_barrier;
+}
+
 Emulator::Emulator(const ir::Function& function, const std::vector<std::int32_t>& reconvergence, DeviceMemory& memory,
                    const ModuleImage& image, const EmulatorOptions& options)
-    : impl_(new Impl{decode(function, reconvergence, image, options.warp_size), memory, image, options, nullptr, {}}) {
+    : impl_(
+          new Impl{decode(function, reconvergence, image, options.warp_size), memory, image, options, nullptr, {}, 0}) {
   if (options.races != RaceRule::off) {
     impl_->races = std::make_unique<RaceDetector>(impl_->program, memory, options.races);
   }
@@ -65,21 +79,30 @@ RunCounts Emulator::run(const LaunchRequest& request, const trace::Kernel* kerne
   }
   if (ctas == 0) throw std::logic_error("a launch with an empty grid or block");
   impl_->load_parameters(request);
-  if (impl_->races) impl_->races->begin_launch(request.grid, request.block);
-  CtaRunner runner(impl_->program, impl_->memory, impl_->image, impl_->options, request, impl_->races.get(),
-                   impl_->options.stray_reads ? &impl_->strays : nullptr);
-  for (std::uint64_t c = 0; c < ctas; ++c) {
-    if (sink != nullptr && sink->wants(c)) {
-      trace::Cta cta = sink->storage();
-      runner.run(c, kernel, &cta, sink->takes_segments() ? sink : nullptr);
-      sink->take(std::move(cta));
-    } else {
-      runner.run(c, nullptr, nullptr, nullptr);
+  const std::uint64_t fitting = resident_ctas(request);
+  std::uint64_t resident = impl_->options.concurrent_ctas == 0 ? fitting : impl_->options.concurrent_ctas;
+  std::uint64_t barrier = 0;
+  if (request.cooperative) {
+    if (ctas > fitting) {
+      throw trace::InputError("error: kernel '" + impl_->program.function->name + "' is launched cooperatively with " +
+                              std::to_string(ctas) + " CTAs, expected at most " + std::to_string(fitting) +
+                              ", as many as are resident at a time");
     }
-    if (progress) progress(c + 1);
+    resident = ctas;
+    barrier = impl_->fresh_grid_barrier();
   }
+  resident = std::min(resident, ctas);
+  if (impl_->races) impl_->races->begin_launch(request.grid, request.block, resident);
+  const GridContext context{
+      impl_->program, impl_->memory, impl_->image,       impl_->options,
+      request,        barrier,       impl_->races.get(), impl_->options.stray_reads ? &impl_->strays : nullptr};
+  const RunCounts counts = GridRunner(context, resident, kernel, sink).run(progress);
   if (impl_->races) impl_->races->finish_launch();
-  return runner.counts();
+  return counts;
+}
+
+std::uint64_t Emulator::resident_ctas(const LaunchRequest& request) const {
+  return emulator::resident_ctas(*impl_->program.function, request);
 }
 
 std::vector<Race> Emulator::races() const { return impl_->races ? impl_->races->races() : std::vector<Race>{}; }

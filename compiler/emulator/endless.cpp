@@ -79,7 +79,7 @@ std::string CtaRunner::waiting_lanes_text(const Warp& w) const {
   return text;
 }
 
-void CtaRunner::endless() {
+void CtaRunner::endless(const Launched& launched) {
   // A warp that polls explains the most.
   const Warp* speaker = nullptr;
   unsigned stuck = 0;
@@ -107,11 +107,15 @@ void CtaRunner::endless() {
   if (stuck > 1) text += "; " + std::to_string(stuck) + " warps of the CTA loop so";
   const std::string others = waiting_text();
   if (!others.empty()) text += "; " + others;
+  if (launched.stuck > 1) text += "; " + std::to_string(launched.stuck) + " CTAs loop so";
   const std::uint64_t ctas = std::uint64_t{request_.grid[0]} * request_.grid[1] * request_.grid[2];
-  const std::uint64_t later = ctas - 1 - cta_index_;
+  const std::uint64_t later = ctas - launched.started;
   if (poll.found && later != 0) {
     text += "; " + std::to_string(later) + (later == 1 ? " CTA has" : " CTAs have") + " not started, from " +
-            triple_text(unflatten(cta_index_ + 1, request_.grid)) + " on: CTAs run one after another to their end";
+            triple_text(unflatten(launched.started, request_.grid)) + " on: ";
+    text += launched.resident == 1
+                ? "CTAs run one after another to their end (--concurrent-ctas fit runs them together)"
+                : std::to_string(launched.resident) + " CTAs are resident at a time";
   }
   const Op& op = program_.ops[poll.found ? poll.position : w.position()];
   const auto lane = poll.found ? poll.lane : static_cast<unsigned>(__builtin_ctzll(w.running()));

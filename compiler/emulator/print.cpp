@@ -197,8 +197,26 @@ void CtaRunner::print(Warp& w, const Op& op, LaneMask active) {
 
 void CtaRunner::trap(Warp& w, const Op& op, LaneMask active) {
   const auto lane = static_cast<unsigned>(__builtin_ctzll(active));
-  if (op.value_count < 3) fail(w, op, lane, "trap");
+  if (op.value_count == 0) {
+    const auto& specials = program_.specials;
+    const bool wants_grid =
+        std::find(specials.begin(), specials.end(), ir::Special::grid_barrier_low) != specials.end();
+    if (!wants_grid || request_.cooperative) fail(w, op, lane, "trap");
+    fail(w, op, lane,
+         "trap; the kernel looks for the barrier of its grid (%envreg1 and %envreg2; cooperative_groups::this_grid()), "
+         "and the launch is not cooperative");
+  }
   check_reads(w, op, active);
+  if (op.value_count == 2) {
+    std::string text = f_.trap_texts.at(get(w, op.values[1], lane, false));
+    const std::size_t at = text.find('%');
+    if (at != std::string::npos) {
+      const bool wide = op.instruction->sources[0].words == 2;
+      const std::uint64_t value = get(w, op.values[0], lane, wide);
+      text.replace(at, 1, wide ? hex_text(value) : std::to_string(value));
+    }
+    fail(w, op, lane, text);
+  }
   const auto text = [&](unsigned n) { return read_string(w, op, lane, get(w, op.values[n], lane, true)); };
   const std::string condition = text(0), file = text(1);
   fail(w, op, lane,

@@ -43,28 +43,33 @@ std::uint64_t sync_key(bool shared, std::uint64_t address) { return address | (s
 }  // namespace
 
 RaceDetector::RaceDetector(const Program& program, DeviceMemory& memory, RaceRule rule)
-    : program_(program), memory_(memory), order_(rule, program.lanes) {}
+    : program_(program), memory_(memory), rule_(rule) {}
 
-void RaceDetector::begin_launch(const std::array<std::uint32_t, 3>& grid, const std::array<std::uint32_t, 3>& block) {
+void RaceDetector::begin_launch(const std::array<std::uint32_t, 3>& grid, const std::array<std::uint32_t, 3>& block,
+                                std::size_t together) {
   grid_ = grid;
   block_ = block;
-  order_.begin_launch();
+  releases_ = {};
+  releases_.interleaved = together > 1;
+  ctas_.clear();
+  while (ctas_.size() < together) ctas_.push_back(std::make_unique<ResidentCta>(rule_, program_.lanes, releases_));
+  select(0);
   global_.clear();
 }
 
 void RaceDetector::begin_cta(std::uint64_t cta, unsigned warps, const std::vector<std::uint8_t>& shared) {
-  shared_bytes_ = &shared;
-  order_.begin_cta(static_cast<std::uint32_t>(cta), warps);
-  shared_.clear();
+  cta_->shared_bytes = &shared;
+  order().begin_cta(static_cast<std::uint32_t>(cta), warps);
+  cta_->shared.clear();
 }
 
 void RaceDetector::access(const WarpMemoryAccess& a) {
   const Op& op = *a.op;
   const ir::Modifiers& mod = op.instruction->mod;
   RaceEntry now;
-  now.when.cta = order_.cta();
+  now.when.cta = order().cta();
   now.when.warp = static_cast<std::uint8_t>(a.warp);
-  now.when.time = order_.access(a.warp, a.together, a.live);
+  now.when.time = order().access(a.warp, a.together, a.live);
   now.op = a.position;
   now.writes = op.kind != Kind::load;
   now.cta_scope = mod.scope == MemoryScope::cta;
@@ -93,8 +98,8 @@ void RaceDetector::lane_access(const WarpMemoryAccess& a, unsigned lane, RaceEnt
   // What lies outside is reported when the access takes effect.
   if (at % size != 0) return;
   if (word.shared) {
-    if (at >= shared_bytes_->size() || size > shared_bytes_->size() - at) return;
-    data = shared_bytes_->data() + at;
+    if (at >= cta_->shared_bytes->size() || size > cta_->shared_bytes->size() - at) return;
+    data = cta_->shared_bytes->data() + at;
   } else {
     const Allocation* hit = memory_.find(at);
     if (hit == nullptr || size > hit->end() - at) return;
@@ -104,7 +109,7 @@ void RaceDetector::lane_access(const WarpMemoryAccess& a, unsigned lane, RaceEnt
   now.when.lanes = LaneMask{1} << lane;
   const ir::Modifiers& mod = op.instruction->mod;
   if (now.strength != 0 && (op.kind == Kind::load || op.kind == Kind::atomic)) {
-    order_.acquire(a.warp, sync_key(word.shared, at));
+    order().acquire(a.warp, sync_key(word.shared, at));
   }
   for (std::uint64_t byte = 0; byte < size;) {
     const std::uint64_t in_word = (at + byte) % 4;
@@ -116,25 +121,25 @@ void RaceDetector::lane_access(const WarpMemoryAccess& a, unsigned lane, RaceEnt
     byte += count;
   }
   if (now.strength != 0 && now.writes) {
-    order_.release(a.warp, sync_key(word.shared, at), mod.scope,
-                   mod.order == MemoryOrder::release || mod.order == MemoryOrder::acq_rel);
+    order().release(a.warp, sync_key(word.shared, at), mod.scope,
+                    mod.order == MemoryOrder::release || mod.order == MemoryOrder::acq_rel);
   }
 }
 
 void RaceDetector::word_access(const WarpMemoryAccess& a, unsigned lane, const Word& word, RaceEntry now) {
-  WordHistory& history = (word.shared ? shared_ : global_).at(word.address / 4);
+  WordHistory& history = (word.shared ? cta_->shared : global_).at(word.address / 4);
   now.bytes = word.bytes;
   bool merged = false;
   unsigned foreign = 0;
   history.filter([&](RaceEntry& e) {
     if ((e.bytes & now.bytes) == 0) return true;
-    const LaneMask unordered = e.when.lanes & ~order_.before(e.when, a.warp, lane);
+    const LaneMask unordered = e.when.lanes & ~order().before(e.when, a.warp, lane);
     if (unordered != 0 && races_with(e, now) && !same_value(a, lane, word, e, unordered)) {
       report(a, lane, word, now, e, static_cast<unsigned>(__builtin_ctzll(unordered)));
     }
     // Equal accesses without synchronisation between them are merged into one with more lanes.
     if (e.when.cta == now.when.cta && e.when.warp == now.when.warp && e.bytes == now.bytes && e.op == now.op &&
-        (e.when.time == now.when.time || (!plain_write(now) && order_.is_present(a.warp, e.when.time)))) {
+        (e.when.time == now.when.time || (!plain_write(now) && order().is_present(a.warp, e.when.time)))) {
       e.when.time = now.when.time;
       e.when.lanes |= now.when.lanes;
       merged = true;
@@ -168,8 +173,8 @@ bool RaceDetector::same_value(const WarpMemoryAccess& a, unsigned lane, const Wo
   const auto first = static_cast<unsigned>(__builtin_ctz(word.bytes));
   const auto count = static_cast<unsigned>(__builtin_popcount(word.bytes));
   if (!stored(lane, word.address + first, mine, count)) return false;
-  if (earlier.when.cta == order_.cta() && earlier.when.warp == a.warp && earlier.op == a.position &&
-      (others & ~a.active) == 0 && earlier.when.time == order_.now(a.warp)) {
+  if (earlier.when.cta == order().cta() && earlier.when.warp == a.warp && earlier.op == a.position &&
+      (others & ~a.active) == 0 && earlier.when.time == order().now(a.warp)) {
     // Lanes of this very instruction, which has not taken effect.
     for (LaneMask rest = others; rest != 0; rest &= rest - 1) {
       const auto other = static_cast<unsigned>(__builtin_ctzll(rest));
@@ -235,7 +240,7 @@ void RaceDetector::report(const WarpMemoryAccess& a, unsigned lane, const Word& 
                      triple_text(thread_of(earlier.when.warp, other));
   if (distance == Distance::grid) text += " of CTA " + triple_text(unflatten(earlier.when.cta, grid_));
   text += " on line " + std::to_string(first.instruction->where.line) + source_text(f, *first.instruction);
-  const bool missed = distance != Distance::grid && order_.is_behind(a.warp, lane);
+  const bool missed = distance != Distance::grid && order().is_behind(a.warp, lane);
   const bool narrow = earlier.strength + now.strength >= 3;
   switch (distance) {
     case Distance::instruction:

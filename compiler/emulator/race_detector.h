@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -37,11 +38,16 @@ class RaceDetector {
   /// All must outlive the detector.
   RaceDetector(const Program& program, DeviceMemory& memory, RaceRule rule);
 
-  void begin_launch(const std::array<std::uint32_t, 3>& grid, const std::array<std::uint32_t, 3>& block);
-  /// `shared` is the CTA's memory, which stays where it is.
+  /// `together`: of that many CTAs that advance in turns.
+  void begin_launch(const std::array<std::uint32_t, 3>& grid, const std::array<std::uint32_t, 3>& block,
+                    std::size_t together);
+  /// What follows is about the CTA in this place, from 0, of those that advance in turns.
+  void select(std::size_t place) { cta_ = ctas_[place].get(); }
+  /// In the place that is selected. `shared` is the CTA's memory, which stays where it is.
   void begin_cta(std::uint64_t cta, unsigned warps, const std::vector<std::uint8_t>& shared);
   void access(const WarpMemoryAccess& a);
-  RaceOrder& order() { return order_; }
+  RaceOrder& order() { return cta_->order; }
+  const RaceOrder& order() const { return cta_->order; }
 
   std::vector<Race> races() const;
 
@@ -80,10 +86,18 @@ class RaceDetector {
 
   const Program& program_;
   DeviceMemory& memory_;
-  RaceOrder order_;
+  struct ResidentCta {
+    ResidentCta(RaceRule rule, unsigned lanes, RaceReleases& releases) : order(rule, lanes, releases) {}
+    RaceOrder order;
+    const std::vector<std::uint8_t>* shared_bytes = nullptr;
+    RaceShadow shared;
+  };
+  RaceRule rule_;
+  RaceReleases releases_;
+  std::vector<std::unique_ptr<ResidentCta>> ctas_;
+  ResidentCta* cta_ = nullptr;
   std::array<std::uint32_t, 3> grid_{1, 1, 1}, block_{1, 1, 1};
-  const std::vector<std::uint8_t>* shared_bytes_ = nullptr;
-  RaceShadow shared_, global_;
+  RaceShadow global_;
   /// By the two places in the program, source lines where they are known, and the distance.
   std::map<std::tuple<Site, Site, Distance>, Found> found_;
   std::string postponed_;

@@ -28,11 +28,6 @@ void RaceOrder::Knowledge::join(const Knowledge& other) {
   }
 }
 
-void RaceOrder::begin_launch() {
-  location_.clear();
-  released_.clear();
-}
-
 void RaceOrder::begin_cta(std::uint32_t cta, unsigned warps) {
   cta_ = cta;
   warps_.assign(warps, {});
@@ -145,15 +140,15 @@ void RaceOrder::release(unsigned warp, std::uint64_t location, ir::MemoryScope s
   r.cta = cta_;
   r.scope = at_once ? scope : std::min(scope, w.fence_scope);
   r.known = known;
-  const auto [found, added] = location_.emplace(location, released_.size());
-  if (added) released_.emplace_back();
-  released_[found->second].push_back(std::move(r));
+  const auto [found, added] = releases_.location.emplace(location, releases_.lists.size());
+  if (added) releases_.lists.emplace_back();
+  releases_.lists[found->second].push_back(std::move(r));
 }
 
 void RaceOrder::acquire(unsigned warp, std::uint64_t location) {
-  const auto found = location_.find(location);
-  if (found == location_.end()) return;
-  const std::vector<Release>& releases = released_[found->second];
+  const auto found = releases_.location.find(location);
+  if (found == releases_.location.end()) return;
+  const std::vector<Release>& releases = releases_.lists[found->second];
   Knowledge& known = warps_[warp].known;
   std::size_t seen = 0;
   for (const Acquired& a : known.acquired) {
@@ -161,7 +156,13 @@ void RaceOrder::acquire(unsigned warp, std::uint64_t location) {
   }
   if (seen == releases.size()) return;
   // Releases of this CTA give knowledge of its warps; those of others are looked up when they are asked for.
-  for (std::size_t i = releases.size(); i-- > seen && releases[i].cta == cta_;) known.join(releases[i].known);
+  for (std::size_t i = releases.size(); i-- > seen;) {
+    if (releases[i].cta == cta_) {
+      known.join(releases[i].known);
+    } else if (!releases_.interleaved) {
+      break;
+    }
+  }
   Knowledge gained;
   gained.acquired.push_back({found->second, releases.size()});
   known.join(gained);
@@ -176,16 +177,19 @@ bool RaceOrder::acquired(const Knowledge& known, const AccessTime& earlier) cons
     open.pop_back();
     std::size_t& done = followed[a.location];
     if (done >= a.count) continue;
-    const std::vector<Release>& releases = released_[a.location];
+    const std::vector<Release>& releases = releases_.lists[a.location];
     const auto end = releases.begin() + static_cast<std::ptrdiff_t>(a.count);
-    const auto first = std::lower_bound(releases.begin() + static_cast<std::ptrdiff_t>(done), end, earlier.cta,
-                                        [](const Release& r, std::uint32_t cta) { return r.cta < cta; });
+    auto first = releases.begin() + static_cast<std::ptrdiff_t>(done);
+    if (!releases_.interleaved) {
+      first =
+          std::lower_bound(first, end, earlier.cta, [](const Release& r, std::uint32_t cta) { return r.cta < cta; });
+    }
     done = a.count;
     for (auto r = first; r != end; ++r) {
       if (r->scope == ir::MemoryScope::cta) continue;
       if (r->cta == earlier.cta && r->known.warps[earlier.warp] >= earlier.time) return true;
       // What the releasing CTA had acquired itself.
-      if (r->cta == cta_) continue;
+      if (r->cta == cta_ && !releases_.interleaved) continue;
       open.insert(open.end(), r->known.acquired.begin(), r->known.acquired.end());
       // A chain too long to follow is given the benefit of the doubt.
       if (++steps > max_steps) return true;
@@ -206,7 +210,11 @@ LaneMask RaceOrder::before(const AccessTime& earlier, unsigned warp, unsigned la
   if (earlier.cta != cta_) {
     return !known->acquired.empty() && acquired(*known, earlier) ? earlier.lanes : 0;
   }
-  if (earlier.warp != warp) return known->warps[earlier.warp] >= earlier.time ? earlier.lanes : 0;
+  if (earlier.warp != warp) {
+    if (known->warps[earlier.warp] >= earlier.time) return earlier.lanes;
+    // It may have come by way of another CTA.
+    return releases_.interleaved && !known->acquired.empty() && acquired(*known, earlier) ? earlier.lanes : 0;
+  }
   if (earlier.time <= all) return earlier.lanes;
   LaneMask result = earlier.lanes & (LaneMask{1} << lane);
   const std::uint32_t* row = &w.lanes[std::size_t{lane} * lanes_];

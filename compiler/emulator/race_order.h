@@ -6,7 +6,8 @@
 // A warp's time is the number of its memory instructions. What a warp knows of another warp of its CTA is the time up
 // to which that warp's accesses lie before anything it does from now on; barriers exchange that knowledge. What a lane
 // knows of the other lanes of its warp is kept per lane, since under independent thread scheduling only bar.warp.sync
-// exchanges it. CTAs run one after the other, but their order counts only where one has acquired what another released.
+// exchanges it. The order in which CTAs run counts only where one has acquired what another released: each has a
+// RaceOrder, and all of a launch share the releases.
 #pragma once
 
 #include <regatta/emulator/races.h>
@@ -28,11 +29,14 @@ struct AccessTime {
   std::uint8_t warp = 0;
 };
 
+struct RaceReleases;
+
+/// The order as one CTA sees it.
 class RaceOrder {
  public:
-  RaceOrder(RaceRule rule, unsigned lanes) : rule_(rule), lanes_(lanes) {}
+  /// `releases` must outlive the order.
+  RaceOrder(RaceRule rule, unsigned lanes, RaceReleases& releases) : rule_(rule), lanes_(lanes), releases_(releases) {}
 
-  void begin_launch();
   void begin_cta(std::uint32_t cta, unsigned warps);
 
   /// The time of a memory instruction that the lanes `together` reach as one.
@@ -69,8 +73,7 @@ class RaceOrder {
   bool is_present(unsigned warp, std::uint32_t time) const { return time > warps_[warp].noted; }
   std::uint32_t now(unsigned warp) const { return warps_[warp].now; }
 
- private:
-  /// Releases of one location up to `count`, by its place in `released_`.
+  /// Releases of one location up to `count`, by its place in RaceReleases::lists.
   struct Acquired {
     std::size_t location = 0;
     std::size_t count = 0;
@@ -86,6 +89,8 @@ class RaceOrder {
     ir::MemoryScope scope = ir::MemoryScope::none;
     Knowledge known;
   };
+
+ private:
   /// Lanes that have missed a barrier, and what they knew when the others passed it.
   struct Behind {
     trace::LaneMask lanes = 0;
@@ -110,11 +115,18 @@ class RaceOrder {
 
   RaceRule rule_;
   unsigned lanes_;
+  RaceReleases& releases_;
   std::uint32_t cta_ = 0;
   std::vector<WarpOrder> warps_;
   std::array<Knowledge, 16> barriers_;
-  std::map<std::uint64_t, std::size_t> location_;  ///< into released_
-  std::vector<std::vector<Release>> released_;     ///< per location, in the order of time: CTAs ascend
+};
+
+/// What the CTAs of a launch have released.
+struct RaceReleases {
+  bool interleaved = false;                       ///< CTAs advance together
+  std::map<std::uint64_t, std::size_t> location;  ///< into lists
+  std::vector<std::vector<RaceOrder::Release>>
+      lists;  ///< per location, in the order of time: unless interleaved, CTAs ascend
 };
 
 }  // namespace regatta::emulator

@@ -30,13 +30,7 @@ bool decides(Kind kind) {
 
 }  // namespace
 
-void SpinWatch::begin_cta(std::size_t warps) {
-  watching_ = false;
-  round_ = 0;
-  seen_.resize(warps);
-}
-
-void SpinWatch::begin_round() {
+void SpinWindow::begin_round() {
   ++round_;
   if (watching_) {
     watching_ = round_ < window_end_;
@@ -45,7 +39,21 @@ void SpinWatch::begin_round() {
   if (round_ < first_window || (round_ & (round_ - 1)) != 0) return;
   watching_ = true;
   window_end_ = round_ + round_ / window_part;
+  ++number_;
   ++epoch_;  // nobody has looked on up to now
+}
+
+void SpinWatch::begin_cta(std::size_t warps) {
+  watching_ = false;
+  window_number_ = 0;
+  seen_.resize(warps);
+  for (Seen& s : seen_) s.snapshot_epoch = s.stuck_epoch = 0;
+}
+
+void SpinWatch::begin_round() {
+  watching_ = window_.watching();
+  if (!watching_ || window_number_ == window_.number()) return;
+  window_number_ = window_.number();
   for (Seen& s : seen_) s.executed.assign(program_.ops.size(), false);
 }
 
@@ -58,7 +66,7 @@ void SpinWatch::reads(unsigned warp, const Op& op, std::uint32_t position, unsig
 
 void SpinWatch::take(Seen& s, const Warp& w) {
   w.save(s.snapshot);
-  s.snapshot_epoch = epoch_;
+  s.snapshot_epoch = window_.epoch();
   s.turns = 0;
   s.passes_barrier = false;
   std::fill(s.executed.begin(), s.executed.end(), false);
@@ -67,16 +75,16 @@ void SpinWatch::take(Seen& s, const Warp& w) {
 
 void SpinWatch::end_turn(const Warp& w) {
   Seen& s = seen_[w.number()];
-  if (s.snapshot_epoch != epoch_) {
+  if (s.snapshot_epoch != window_.epoch()) {
     s.limit = 1;
     take(s, w);
     return;
   }
-  if (s.stuck_epoch == epoch_) return;
+  if (s.stuck_epoch == window_.epoch()) return;
   if (w.at_same_place(s.snapshot)) {
     RegisterSet deciding;
     if (find_deciding(s, deciding) && w.holds_same(s.snapshot, deciding)) {
-      s.stuck_epoch = epoch_;
+      s.stuck_epoch = window_.epoch();
       return;
     }
   }
@@ -122,7 +130,7 @@ bool SpinWatch::find_deciding(const Seen& s, RegisterSet& deciding) const {
   return true;
 }
 
-bool SpinWatch::endless(const std::vector<std::unique_ptr<Warp>>& warps) const {
+SpinWatch::Outlook SpinWatch::outlook(const std::vector<std::unique_ptr<Warp>>& warps) const {
   bool any = false, waits = false, passes_barrier = false;
   for (const auto& w : warps) {
     if (w->state == WarpState::done) continue;
@@ -130,11 +138,12 @@ bool SpinWatch::endless(const std::vector<std::unique_ptr<Warp>>& warps) const {
     any = any || stuck;
     passes_barrier = passes_barrier || (stuck && seen_[w->number()].passes_barrier);
     if (stuck) continue;
-    if (w->state == WarpState::ready) return false;
+    if (w->state == WarpState::ready) return Outlook::open;
     waits = true;
   }
   // A warp at a barrier continues only if another warp arrives at one.
-  return any && !(waits && passes_barrier);
+  if (waits && passes_barrier) return Outlook::open;
+  return any ? Outlook::endless : Outlook::waits;
 }
 
 }  // namespace regatta::emulator

@@ -230,6 +230,12 @@ void Warp::fill_special(std::size_t index, const WarpPlace& place) {
       case Special::total_shared_size:
         value = place.total_shared_bytes;
         break;
+      case Special::grid_barrier_high:
+        value = static_cast<std::uint32_t>(place.grid_barrier >> 32);
+        break;
+      case Special::grid_barrier_low:
+        value = static_cast<std::uint32_t>(place.grid_barrier);
+        break;
       default:
         break;  // one multiprocessor, one grid: number 0; clocks are filled when they are read
     }

@@ -56,6 +56,7 @@ struct WarpPlace {
   std::array<std::uint32_t, 3> grid, block, cta;
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t total_shared_bytes = 0;
+  std::uint64_t grid_barrier = 0;  ///< address, of a cooperative launch
 };
 
 /// Registers, by their numbers, and predicates, bit by bit.

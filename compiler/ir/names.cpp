@@ -28,7 +28,7 @@ constexpr const char* opcode_names[] = {
     "tex",  "tld4", "txq",   "suq",    "suld",       "sust", "fnma", "add3", "lea",    "uldc",     "bssy", "bsync"};
 static_assert(sizeof(opcode_names) / sizeof(opcode_names[0]) == static_cast<std::size_t>(Opcode::bsync) + 1);
 
-static_assert(trace::special_register_count == static_cast<std::size_t>(Special::memory_descriptor) + 1);
+static_assert(trace::special_register_count == static_cast<std::size_t>(Special::grid_barrier_low) + 1);
 
 constexpr const char* geometry_names[] = {"", "1d", "2d", "3d", "a1d", "a2d"};
 static_assert(sizeof(geometry_names) / sizeof(geometry_names[0]) == static_cast<std::size_t>(TextureGeometry::a2d) + 1);

@@ -34,7 +34,7 @@ void LaunchFileParser::parse(const toml::table& root_table) {
   arrays(root);
   name_textures(root);
   if (is_program) {
-    for (const char* key : {"entry", "grid", "block", "dynamic_shared", "registers", "param"}) {
+    for (const char* key : {"entry", "grid", "block", "dynamic_shared", "cooperative", "registers", "param"}) {
       if (root.has(key))
         root.fail(key, "'" + std::string(key) + "' belongs into a [[launch]] table, since there are such");
     }
@@ -169,6 +169,7 @@ void LaunchFileParser::geometry(TomlTable& t, Launch& launch) {
                         " threads, expected at most 1024");
   }
   launch.dynamic_shared = static_cast<std::uint32_t>(t.integer("dynamic_shared", 0, max_shared_bytes).value_or(0));
+  launch.cooperative = t.boolean("cooperative").value_or(false);
   launch.registers = static_cast<std::uint32_t>(t.integer("registers", 1, trace::max_general_registers).value_or(0));
 }
 

@@ -57,6 +57,13 @@ std::optional<std::int64_t> TomlTable::integer(const char* key, std::int64_t low
   return v;
 }
 
+std::optional<bool> TomlTable::boolean(const char* key) {
+  const toml::node* n = node(key);
+  if (n == nullptr) return std::nullopt;
+  if (!n->is_boolean()) fail(key, "'" + std::string(key) + "' is " + kind_of(*n) + ", expected true or false");
+  return n->value<bool>();
+}
+
 std::optional<double> TomlTable::number(const char* key) {
   const toml::node* n = node(key);
   if (n == nullptr) return std::nullopt;

@@ -24,6 +24,7 @@ class TomlTable {
   const toml::node* node(const char* key);
   std::optional<std::string> text(const char* key);
   std::optional<std::int64_t> integer(const char* key, std::int64_t low, std::int64_t high);
+  std::optional<bool> boolean(const char* key);
   std::optional<double> number(const char* key);
   std::optional<bool> flag(const char* key);
   /// One to three positive integers; the rest is 1.

@@ -104,7 +104,8 @@ struct SourcePlace {
 
 struct Statement {
   /// nounroll: the loop that begins here is not to be unrolled.
-  enum class Kind : std::uint8_t { instruction, label, registers, variable, open, close, nounroll };
+  /// targets: the labels of a .branchtargets list, as `operands`, with the list's name as `mnemonic`.
+  enum class Kind : std::uint8_t { instruction, label, registers, variable, open, close, nounroll, targets };
   Kind kind = Kind::instruction;
   Position at;
 

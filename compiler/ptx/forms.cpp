@@ -271,6 +271,7 @@ std::vector<Form> make_forms() {
 
       // Control.
       {"bra", "uni", "", "", Opcode::bra, "1..1", lower_branch},
+      {"brx.idx", "uni", "", "", Opcode::bra, "2..2", lower_indexed_branch},
       {"ret", "uni", "", "", Opcode::exit, "0..0", lower_exit},
       {"exit", "", "", "", Opcode::exit, "0..0", lower_exit},
       {"call", "uni", "", "", Opcode::bra, "1..1", lower_call},

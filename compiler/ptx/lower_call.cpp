@@ -46,15 +46,7 @@ void FunctionLowering::jump(const ir::Instruction& proto, std::uint32_t label) {
 }
 
 void FunctionLowering::branch(const Statement& s, const ir::Instruction& proto) {
-  const Operand& o = s.operands[0];
-  if (o.kind != Operand::Kind::name || o.negated) error(o.at, "'" + o.text + "' is not a label");
-  for (std::size_t i = scopes_.size(); i-- > frames_.back().first_scope;) {
-    const auto found = scopes_[i].labels.find(o.name);
-    if (found == scopes_[i].labels.end()) continue;
-    jump(proto, found->second);
-    return;
-  }
-  error(o.at, "label '" + o.name + "' is not defined");
+  jump(proto, label_named(s.operands[0]));
 }
 
 void FunctionLowering::leave(const Statement& s, const ir::Instruction& proto) {
@@ -116,27 +108,12 @@ void FunctionLowering::call(const Statement& s, const ir::Instruction& proto) {
   if (frames_.size() > max_call_depth)
     error(target.at, "calls are nested more than " + std::to_string(max_call_depth) + " deep");
 
-  const auto new_label = [&](const char* what) {
-    draft_.labels.push_back({callee->name + what, Draft::unplaced});
-    return static_cast<std::uint32_t>(draft_.labels.size() - 1);
-  };
-  const auto place = [&](std::uint32_t label) {
-    draft_.labels[label].position = static_cast<std::uint32_t>(draft_.instructions.size());
-  };
   Frame frame;
   frame.function = callee;
   frame.first_scope = scopes_.size();
-  frame.return_label = new_label(" returns");
+  frame.return_label = new_label(callee->name + " returns");
   const std::uint32_t return_label = frame.return_label;
-  std::optional<std::uint32_t> skip_label;
-  if (bare.guarded) {
-    skip_label = new_label(" is not called");
-    ir::Instruction around = bare;
-    around.guard_negated = !around.guard_negated;
-    jump(around, *skip_label);
-    // What follows runs in the lanes that call.
-    bare.guarded = false;
-  }
+  const std::optional<std::uint32_t> skip_label = begin_guarded(bare, callee->name + " is not called");
   Scope scope;
   std::vector<ResultCopy> results;
   const auto bind = [&](const std::vector<Variable>& formals, const std::vector<Operand>& actuals, bool is_result) {
@@ -154,9 +131,9 @@ void FunctionLowering::call(const Statement& s, const ir::Instruction& proto) {
   statements(*callee);
   scopes_.resize(frames_.back().first_scope);
   frames_.pop_back();
-  place(return_label);
+  place_label(return_label);
   for (const ResultCopy& r : results) copy_out(r, bare);
-  if (skip_label) place(*skip_label);
+  if (skip_label) place_label(*skip_label);
 }
 
 }  // namespace regatta::ptx

@@ -34,24 +34,9 @@ ir::Function FunctionLowering::run(const Function& entry) {
   frames_.push_back({&entry, 0, 0});
   parameters(entry);
   statements(entry);
-  refuse_cooperative_launch();
   resolve_extern_shared();
   make_blocks(std::move(draft_), f_);
   return std::move(f_);
-}
-
-/// cooperative_groups::this_grid() takes the address of the grid's barrier from %envreg1 and %envreg2, and traps where
-/// the launch was not cooperative. OpenCL's compilers read such registers too, but do not end the kernel by them.
-void FunctionLowering::refuse_cooperative_launch() const {
-  const auto low = environment_reads_.find("%envreg1"), high = environment_reads_.find("%envreg2");
-  if (low == environment_reads_.end() || high == environment_reads_.end()) return;
-  for (const ir::Instruction& i : draft_.instructions) {
-    if (i.op != ir::Opcode::trap) continue;
-    error(low->second,
-          "'%envreg1' and '%envreg2' are the barrier of a cooperative launch (cooperative_groups::this_grid(), "
-          "cudaLaunchCooperativeKernel): not supported, for CTAs run one after another to their end; expected a launch "
-          "for every part between two grid barriers");
-  }
 }
 
 void FunctionLowering::parameters(const Function& entry) {
@@ -91,6 +76,8 @@ void FunctionLowering::statements(const Function& f) {
         draft_.labels[scopes_.back().labels.at(s.mnemonic)].position =
             static_cast<std::uint32_t>(draft_.instructions.size());
         break;
+      case Statement::Kind::targets:
+        break;
       case Statement::Kind::nounroll:
         draft_.labels.push_back({"", static_cast<std::uint32_t>(draft_.instructions.size()), true});
         break;
@@ -117,6 +104,8 @@ void FunctionLowering::declare_labels(const std::vector<Statement>& body, std::s
     } else if (s.kind == Statement::Kind::close) {
       if (depth == 0) return;
       --depth;
+    } else if (s.kind == Statement::Kind::targets && depth == 0) {
+      scopes_.back().target_lists.emplace(s.mnemonic, &s);
     } else if (s.kind == Statement::Kind::label && depth == 0) {
       if (!scopes_.back().labels.emplace(s.mnemonic, static_cast<std::uint32_t>(draft_.labels.size())).second)
         error(s.at, "label '" + s.mnemonic + "' is already defined in this scope");

@@ -24,6 +24,8 @@ const std::map<std::string, ir::Special>& special_registers() {
       const auto s = static_cast<ir::Special>(i);
       t.emplace(ir::to_string(s), s);
     }
+    t.emplace("%envreg1", ir::Special::grid_barrier_high);
+    t.emplace("%envreg2", ir::Special::grid_barrier_low);
     for (unsigned i = 0; i < 32; ++i) t.emplace("%envreg" + std::to_string(i), ir::Special::envreg);
     return t;
   }();
@@ -69,7 +71,6 @@ Symbol FunctionLowering::register_symbol(const Operand& o) {
 void FunctionLowering::read_special(const Operand& o, ir::Special s, const ir::Operand& to, ir::Type type,
                                     const ir::Instruction& proto) {
   const bool wide = ir::size_of(type) == 8;
-  if (s == ir::Special::envreg) environment_reads_.emplace(o.name, o.at);
   if (s == ir::Special::gridid && wide) {
     // It has had 64 bits since PTX 3.0; our launches are fewer.
     const ir::Operand low = temporary(ir::Type::u32);

@@ -187,6 +187,10 @@ void lower_branch(FunctionLowering& l, const Statement& s, const Form&, const ir
   l.branch(s, proto);
 }
 
+void lower_indexed_branch(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  l.indexed_branch(s, proto);
+}
+
 void lower_exit(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
   l.leave(s, proto);
 }

@@ -147,6 +147,7 @@ class FunctionLowering {
   void texture_query(const Statement& s, ir::Instruction proto);
   void surface(const Statement& s, ir::Instruction proto);
   void branch(const Statement& s, const ir::Instruction& proto);
+  void indexed_branch(const Statement& s, const ir::Instruction& proto);
   void leave(const Statement& s, const ir::Instruction& proto);
   void call(const Statement& s, const ir::Instruction& proto);
   /// A call of a function of the device runtime (vprintf, __assertfail); false if it is none.
@@ -158,6 +159,7 @@ class FunctionLowering {
   struct Scope {
     std::unordered_map<std::string, Symbol> names;
     std::unordered_map<std::string, std::uint32_t> labels;  ///< to Draft::labels
+    std::unordered_map<std::string, const Statement*> target_lists;
   };
   /// Storage of a .param variable of a call: one register, or (arrays) a piece of local memory.
   struct CallParam {
@@ -181,6 +183,18 @@ class FunctionLowering {
   };
 
   void jump(const ir::Instruction& proto, std::uint32_t label);
+  /// Its number in Draft::labels.
+  std::uint32_t label_named(const Operand& o) const;
+  std::uint32_t new_label(const std::string& name);
+  void place_label(std::uint32_t label);
+  /// For a guarded instruction that becomes several: a branch around them, whose label is to be placed behind them.
+  /// What follows has no guard.
+  std::optional<std::uint32_t> begin_guarded(ir::Instruction& bare, const std::string& name);
+  /// Ends the run where `compare` of `value` and `limit` holds. `text`: what is wrong, with '%' for the value.
+  void trap_if(const ir::Instruction& bare, ir::Compare compare, const ir::Operand& value, std::uint64_t limit,
+               const std::string& text);
+  /// Branches to targets[n] where `index` is n.
+  void branch_tree(const ir::Instruction& bare, const ir::Operand& index, const std::vector<std::uint32_t>& targets);
   void statements(const Function& f);
   void declare_labels(const std::vector<Statement>& body, std::size_t first);
   void declare(const std::string& name, const Symbol& symbol, Position at);
@@ -205,7 +219,6 @@ class FunctionLowering {
   Symbol module_symbol(const Variable& v);
   Symbol call_param(const Variable& v);
   void parameters(const Function& entry);
-  void refuse_cooperative_launch() const;
   void instruction(const Statement& s);
   void form_of(const Statement& s);
   bool flushes_subnormals(const Form& form, const ir::Instruction& proto) const;
@@ -238,7 +251,6 @@ class FunctionLowering {
   std::unordered_map<std::string, Symbol> module_shared_;  ///< shared variables, and local ones of the module
   std::uint32_t reserved_variable_ = 0;                    ///< Symbol::shared_variable of the reserved shared memory
   std::map<std::string, std::uint32_t> extern_shared_;     ///< name to alignment
-  std::map<std::string, Position> environment_reads_;      ///< of %envreg registers, the first of each
   std::optional<std::uint32_t> reserved_;  ///< offset of the system's own shared memory, where it is used
 };
 
@@ -277,6 +289,7 @@ void lower_cvt_pair(FunctionLowering&, const Statement&, const Form&, const ir::
 void lower_cvta(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_isspacep(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_branch(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_indexed_branch(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_exit(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_call(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_trap(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);

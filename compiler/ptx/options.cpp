@@ -49,8 +49,7 @@ const std::vector<RefusedFamily>& refused_families() {
       {"sured", "surface instruction"},
       {"wmma mma ldmatrix stmatrix movmatrix wgmma tcgen05", "tensor core instruction"},
       {"cp", "asynchronous copy"},
-      {"mbarrier", "asynchronous barrier"},
-      {"brx", "indirect branch"}};
+      {"mbarrier", "asynchronous barrier"}};
   return families;
 }
 

@@ -40,6 +40,7 @@ class Parser {
   std::uint64_t expect_integer(const char* what);
   [[noreturn]] void unexpected(const Token& found, const std::string& expected) const;
   void skip_statement();
+  void targets(const Function& f, Statement& s);
   void skip_braces();
 
   // Module level (parser.cpp).

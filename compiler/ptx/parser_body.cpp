@@ -11,6 +11,7 @@ constexpr unsigned max_scope_depth = 256;
 constexpr std::uint64_t max_register_range = std::uint64_t{1} << 20;
 constexpr std::uint64_t max_vector_range = 4096;
 constexpr std::size_t max_operands = 16;
+constexpr std::size_t max_targets = 1u << 16;  // of a list of branch or call targets
 
 }  // namespace
 
@@ -45,7 +46,13 @@ void Parser::statement(Function& f, unsigned& depth) {
       location();
       return;
     }
-    if (t.is(".pragma") || t.is(".branchtargets") || t.is(".calltargets") || t.is(".callprototype")) {
+    if (t.is(".branchtargets")) {
+      take();
+      targets(f, s);
+      f.body.push_back(std::move(s));
+      return;
+    }
+    if (t.is(".pragma") || t.is(".calltargets") || t.is(".callprototype")) {
       const bool is_nounroll = t.is(".pragma") && peek(1).text == "\"nounroll\"";
       take();
       skip_statement();
@@ -84,6 +91,25 @@ void Parser::statement(Function& f, unsigned& depth) {
     unexpected(t, "an instruction, a label, a declaration or '}'");
   }
   f.body.push_back(std::move(s));
+}
+
+/// The names behind .branchtargets. The list's own name is the label in front of it.
+void Parser::targets(const Function& f, Statement& s) {
+  if (f.body.empty() || f.body.back().kind != Statement::Kind::label)
+    fail(file_, s.at, "a list of targets without a name, expected 'NAME: .branchtargets ...'");
+  s.kind = Statement::Kind::targets;
+  s.mnemonic = f.body.back().mnemonic;
+  do {
+    const Token& t = expect_identifier("a label");
+    Operand o;
+    o.at = t.at;
+    o.name = t.text;
+    o.text = o.name;
+    s.operands.push_back(std::move(o));
+    if (s.operands.size() > max_targets)
+      fail(file_, s.at, "a list of more than " + std::to_string(max_targets) + " targets");
+  } while (accept(','));
+  expect(';', "after a list of targets");
 }
 
 std::vector<RegisterDeclaration> Parser::registers() {

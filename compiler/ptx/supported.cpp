@@ -77,7 +77,7 @@ std::string supported_ptx() {
   unsigned environment = 0;
   for (const auto& [name, special] : special_registers()) {
     // The environment registers are numbered without gaps, so the page lists them as one range.
-    if (special == ir::Special::envreg) {
+    if (name.rfind("%envreg", 0) == 0) {
       ++environment;
     } else {
       specials.push_back(name);
@@ -101,7 +101,9 @@ std::string supported_ptx() {
       "or "
       "registers, on\neither side; a prototype needs no `;`. Recursion and calls through a register are rejected. "
       "Supported functions of the device runtime: " +
-      list(runtime_functions()) + ".\n";
+      list(runtime_functions()) +
+      ".\n\n`brx.idx` becomes a search tree of comparisons over its list of `.branchtargets`. The emulator reports an "
+      "index behind the\nlist.\n";
   page +=
       "\n## Launch bounds\n\n"
       "A kernel is allocated at most as many registers per thread as ptxas would allot it, and spills where that is "

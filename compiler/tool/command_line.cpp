@@ -121,6 +121,17 @@ void parse_out_of_bounds(const std::string& text, AnnotateOptions& o) {
   o.out_of_bounds = text == "warn" ? OutOfBounds::warn : OutOfBounds::zero;
 }
 
+void parse_concurrent_ctas(const std::string& text, AnnotateOptions& o) {
+  if (text == "fit") {
+    o.concurrent_ctas = 0;
+    return;
+  }
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), o.concurrent_ctas);
+  if (error != std::errc() || end != text.data() + text.size() || text[0] == '-' || o.concurrent_ctas == 0) {
+    throw InputError("error: --concurrent-ctas '" + text + "', expected fit or a whole number of at least 1");
+  }
+}
+
 /// The options' names, to suggest one.
 std::vector<std::string> names_of(const po::options_description& options) {
   std::vector<std::string> names;
@@ -144,7 +155,7 @@ void refuse_empty(const po::variables_map& values) {
 
 /// Options that are more than a value: they are taken apart when all are known.
 struct Texts {
-  std::string ctas, race_rule, out_of_bounds = "error", annotations = "all", schemes;
+  std::string ctas, race_rule, out_of_bounds = "error", annotations = "all", schemes, concurrent_ctas = "1";
   std::vector<std::string> dumps;
 };
 
@@ -256,8 +267,11 @@ po::options_description describe(AnnotateOptions& o, Texts& texts) {
       "warp-size", whole(o.warp_size, "LANES"), "32, or 64 for wavefronts")(
       "ctas", po::value(&texts.ctas)->value_name("FIRST:COUNT"),
       "trace only these CTAs of every launch; all CTAs are executed")(
-      "shared-values", po::bool_switch(&o.shared_values),
-      "the trace also holds what each store and atomic operation leaves in shared memory")(
+      "concurrent-ctas", po::value(&texts.concurrent_ctas)->value_name("N")->default_value("1"),
+      "CTAs of a launch that advance together, so that one may wait for another (chained scans, locks, queues); 1: one "
+      "after another, each to its end; fit: as many as an H100 holds. Cooperative launches advance together in any "
+      "case")("shared-values", po::bool_switch(&o.shared_values),
+              "the trace also holds what each store and atomic operation leaves in shared memory")(
       "report", po::value(&o.report)->value_name("FILE"), "write the static report as JSON")(
       "listing", po::value(&o.listing)->value_name("FILE"), "write the allocated code as annotated assembly")(
       "dump-buffer", po::value(&texts.dumps)->value_name("NAME=FILE"),
@@ -341,6 +355,8 @@ void check_together(const AnnotateOptions& o, const Texts& texts) {
   }
   if (!o.schemes.empty() && o.out.empty())
     throw InputError("error: --for says what the trace holds: it goes with --out");
+  if (o.check && texts.concurrent_ctas != "1")
+    throw InputError("error: --check runs nothing: --concurrent-ctas does not go with it");
   if (o.check && o.out_of_bounds != OutOfBounds::error)
     throw InputError("error: --check runs nothing: --out-of-bounds does not go with it");
 }
@@ -397,6 +413,7 @@ CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes
   parse_dumps(texts.dumps, o);
   if (!texts.race_rule.empty()) parse_race_rule(texts.race_rule, o);
   parse_out_of_bounds(texts.out_of_bounds, o);
+  parse_concurrent_ctas(texts.concurrent_ctas, o);
   if (!o.trace.empty()) check_trace_options(o, values);
   check_together(o, texts);
   o.producer = "regatta-annotate " REGATTA_VERSION;

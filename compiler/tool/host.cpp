@@ -132,6 +132,7 @@ void Host::add_kernel(std::size_t module, CompiledKernel kernel) {
   options.warp_size = options_.warp_size;
   options.textures = &textures_;
   options.max_instructions = options_.max_instructions;
+  options.concurrent_ctas = options_.concurrent_ctas;
   options.stray_reads = options_.out_of_bounds != OutOfBounds::error;
   if (options_.print_nothing) options.print = [](const std::string&) {};
   if (options_.check_races) {
@@ -220,6 +221,13 @@ void Host::launch(const launch::Launch& l, const launch::ParameterBytes& paramet
   request.grid = l.grid;
   request.block = l.block;
   request.dynamic_shared_bytes = l.dynamic_shared;
+  request.cooperative = l.cooperative;
+  const std::uint64_t fitting = kernel.emulator->resident_ctas(request);
+  if (l.cooperative && volume(l.grid) > fitting) {
+    file_.fail(l.where, "launch '" + l.name + "' is cooperative and has " + std::to_string(volume(l.grid)) +
+                            " CTAs, of which " + std::to_string(fitting) +
+                            " are resident at a time; expected at most as many");
+  }
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const std::size_t offset = f.parameters[i].offset;
     const std::size_t bytes = std::min<std::size_t>(parameters[i].size(), f.parameters[i].bytes);

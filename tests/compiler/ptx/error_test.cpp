@@ -30,18 +30,19 @@ TEST_CASE("instructions that are not supported are refused by name") {
        "7:1: error: asynchronous copy 'cp.async.ca.shared.global' is not supported"},
       {"mbarrier.init.shared.b64 [%r1], 1;",
        "7:1: error: asynchronous barrier 'mbarrier.init.shared.b64' is not supported"},
-      {"ret;\nbrx.idx %r1, ts;", "8:1: error: indirect branch 'brx.idx' is not supported"},
+      {"ret;\nbrx.idx %r1, ts;", "8:14: error: 'ts' is not a list of .branchtargets"},
+      {"A: ts: .branchtargets A, B; brx.idx %r1, ts;", "7:26: error: label 'B' is not defined"},
+      {"A: ts: .branchtargets A; { brx.idx %r1, A; }", "7:41: error: 'A' is not a list of .branchtargets"},
+      {"ret;\n.branchtargets A;", "8:1: error: a list of targets without a name, expected 'NAME: .branchtargets ...'"},
+      {"ts: .branchtargets 7;", "7:20: error: found '7', expected a label"},
+      {"ts: .branchtargets A", "8:1: error: found '}', expected ';' after a list of targets"},
+      {"A: ts: .branchtargets A; brx.idx %rd1, ts;", "7:34: error: '%rd1' has type .b64, expected a 32-bit register"},
+      {"A: ts: .branchtargets A; brx %r1, ts;", "7:26: error: form 'brx' is not supported"},
       {"frobnicate.u32 %r1;", "7:1: error: instruction 'frobnicate.u32' is not supported"},
       {"add.rz.bf16x2 %r1, %r2, %r3;", "7:1: error: form 'add.rz.bf16x2' is not supported"},
       {"bar.red.popc.u64 %r1, 0, %p1;", "7:1: error: form 'bar.red.popc.u64' is not supported"},
       {"bmsk.b32 %r1, 0, 1;", "7:1: error: 'bmsk.b32' has no mode, expected .clamp or .wrap"},
       {"shl.f32 %f1, %f2, 1;", "7:1: error: form 'shl.f32' is not supported"},
-      {"mov.u32 %r1, %envreg2; mov.u32 %r2, %envreg1; trap;",
-       "7:37: error: '%envreg1' and '%envreg2' are the barrier of a cooperative launch "
-       "(cooperative_groups::this_grid(), "
-       "cudaLaunchCooperativeKernel): not supported, for CTAs run one after another to their end; expected a launch "
-       "for "
-       "every part between two grid barriers"},
       {"mov.u32 %r1, %envreg32;",
        "7:14: error: '%envreg32' is neither a declared register nor a supported special register"},
   };

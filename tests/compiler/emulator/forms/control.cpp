@@ -43,6 +43,14 @@ void flow(Rows& rows) {
   row("trap", 'r', "setp.ne.u32 %q1, %ra, %ra; mov.u32 %r9, %ra; @%q1 trap;", [](u64 a, u64, u64) { return low(a); });
   rows.push_back({"trap", 'r', "setp.eq.u32 %q1, %t, 37; mov.u32 %r9, %ra; @%q1 trap;", Values::integers,
                   each([](u64, u64, u64) { return u64{0}; }), false, 0, "", "thread (37,0,0): trap"});
+  for (const char* branch : {"brx.idx", "brx.idx.uni"})
+    row(branch, 'r',
+        std::string("shr.u32 %r1, %ra, 30; TS: .branchtargets B0, B1, B1, B3; ") + branch +
+            " %r1, TS; B0: mov.u32 %r9, %rb; bra DONE; B1: mov.u32 %r9, %ra; bra DONE; B3: mov.u32 %r9, 3; DONE:",
+        [](u64 a, u64 b, u64) {
+          const u64 index = low(a) >> 30;
+          return index == 0 ? low(b) : index == 3 ? u64{3} : low(a);
+        });
   // Hints, which change nothing.
   row("nanosleep.u32", 'r', "nanosleep.u32 %ra; nanosleep.u32 100; mov.u32 %r9, %rb;",
       [](u64, u64 b, u64) { return low(b); });

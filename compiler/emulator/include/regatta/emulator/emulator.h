@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The emulator: executes one allocated kernel warp-wide on real memory. A warp is a structure of arrays; branches
-// that diverge go through an immediate-post-dominator SIMT stack; CTAs run one after the other, in index order,
-// and the warps of a CTA take turns. The result is the state of memory and, where a sink asks for it, the dynamic
-// streams of the trace.
+// that diverge go through an immediate-post-dominator SIMT stack; CTAs run one after the other, in index order, unless
+// they are to advance together, and the warps of a CTA take turns. The result is the state of memory and, where a sink
+// asks for it, the dynamic streams of the trace.
 #pragma once
 
 #include <regatta/emulator/device_memory.h>
@@ -35,6 +35,9 @@ struct EmulatorOptions {
   bool stray_reads = false;
   /// Textures and surfaces that handles in the launch mean; it must outlive the emulator. nullptr: there are none.
   const TextureTable* textures = nullptr;
+  /// CTAs of a launch that advance together: each in turn gives every warp of its own a turn, and the next CTA takes
+  /// the place of one that has ended. 1: one after another to their end; 0: as many as Emulator::resident_ctas() says.
+  std::uint64_t concurrent_ctas = 1;
   RaceRule races = RaceRule::off;  ///< costs nothing when off; several times the time and memory else
   /// Receives what the kernel's vprintf prints, one call per thread and printf, in the order of execution (CTAs in
   /// index order, lanes ascending). Empty: standard output.
@@ -47,6 +50,9 @@ struct LaunchRequest {
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::uint32_t dynamic_shared_bytes = 0;
   std::vector<std::uint8_t> parameters;
+  /// All CTAs advance together, and %envreg1 and %envreg2 have the address of the grid's barrier (cooperative_groups,
+  /// cudaLaunchCooperativeKernel). Not more CTAs than Emulator::resident_ctas().
+  bool cooperative = false;
 };
 
 /// Counts over a launch, all CTAs.
@@ -71,7 +77,8 @@ class TraceSink {
   /// A part of a long warp, of the CTA that take() is called for next (trace::WarpSegments); `columns.cta` and
   /// `columns.warp` name it.
   virtual void take_segment(trace::WarpColumns&& /*columns*/) {}
-  /// `cta.launch` is left 0. Called in ascending CTA order.
+  /// `cta.launch` is left 0. Called in ascending CTA order, also where CTAs advance together: those that end before
+  /// earlier ones are kept until then.
   virtual void take(trace::Cta&& cta) = 0;
 };
 
@@ -92,6 +99,10 @@ class Emulator {
 
   /// Runs the whole grid. `kernel` (the static form the streams refer to) is needed only with a sink. `progress`, when
   /// set, is called after every CTA with the number done.
+  /// CTAs of this size that an H100 holds at a time, at least 1: 132 multiprocessors, each with 65,536 registers in
+  /// units of 256 per warp, 2,048 threads, 32 CTAs and 228 KiB of shared memory, of which the system has 1 KiB per CTA.
+  std::uint64_t resident_ctas(const LaunchRequest& request) const;
+
   RunCounts run(const LaunchRequest& request, const trace::Kernel* kernel = nullptr, TraceSink* sink = nullptr,
                 const std::function<void(std::uint64_t)>& progress = {});
 

@@ -245,10 +245,12 @@ enum class Special : std::uint8_t {
   globaltimer_hi,
   dynamic_shared_size,
   total_shared_size,
-  envreg,  ///< %envreg0 to %envreg31, which a driver fills: all read 0
+  envreg,  ///< %envreg0 to %envreg31, which a driver fills: all but 1 and 2 read 0
   // Of machine code alone: words of the constant bank below the parameters, which the emulator has no use for (read 0).
   stack_pointer,
-  memory_descriptor
+  memory_descriptor,
+  grid_barrier_high,  ///< %envreg1 and %envreg2: the address of the barrier of a cooperative launch's grid, 0 in others
+  grid_barrier_low
 };
 const char* to_string(Special s);  ///< "%tid.x"
 
@@ -360,8 +362,8 @@ struct Location {
 /// `redux` {value, membermask}. `tex`, `tld4`, `suld` and `sust` have sources {handle, coordinates...} (a layer first,
 /// x of a surface in bytes, `offset` is added to it), then a level of detail or the values; `txq` and `suq` {handle}. A
 /// handle is the lower half of a texture or surface object, or an immediate whose symbol is a texture reference.
-/// `print` has sources {format, arguments}, generic addresses, and an s32 destination; `trap` none, or {message, file,
-/// line} of a failed assertion, addresses and an integer.
+/// `print` has sources {format, arguments}, generic addresses, and an s32 destination; `trap` none, {message, file, line}
+/// of a failed assertion, addresses and an integer, or {value, immediate index into Function::trap_texts}.
 struct Instruction {
   Opcode op = Opcode::nop;
   Type type = Type::none;         ///< operation type; for memory, the element type
@@ -447,6 +449,7 @@ struct Function {
   std::vector<VirtualRegister> registers;
   std::vector<Block> blocks;
   LaunchBounds bounds;
+  std::vector<std::string> trap_texts;  ///< what is wrong where a trap ends the run; '%' stands for a value
 
   bool allocated = false;            ///< operands hold physical numbers
   std::uint32_t registers_used = 0;  ///< after allocation: highest general register + 1

@@ -111,6 +111,7 @@ struct Launch {
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::uint32_t dynamic_shared = 0;  ///< bytes
+  bool cooperative = false;          ///< emulator::LaunchRequest::cooperative
   std::uint32_t registers = 0;       ///< the kernel's allocation has at least so many per thread
   bool traced = true;                ///< else it only runs
   std::vector<Parameter> parameters;

@@ -28,7 +28,8 @@ inline constexpr const char* special_register_names[] = {"%tid.x",           "%t
                                                          "%globaltimer",     "%globaltimer_lo",
                                                          "%globaltimer_hi",  "%dynamic_smem_size",
                                                          "%total_smem_size", "%envreg0",
-                                                         "%stack_pointer",   "%memory_descriptor"};
+                                                         "%stack_pointer",   "%memory_descriptor",
+                                                         "%envreg1",         "%envreg2"};
 inline constexpr std::size_t special_register_count =
     sizeof(special_register_names) / sizeof(special_register_names[0]);
 
