@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The CUDA programs of examples/programs, as committed binaries: each runs on the emulator, finds its own results
+// right, and its trace runs under five schemes and the baseline without a wrong operand.
+#include <regatta/test/catch.h>
+
+#include "folder.h"
+#include "process.h"
+#include "statistics.h"
+
+using namespace regatta;
+using test::Folder;
+
+namespace {
+
+struct Program {
+  const char* name;
+  const char* size;   ///< its argument, smaller than its default
+  unsigned launches;  ///< that it makes then; 0: depends on the data
+  const char* machine = "gtx980";
+};
+
+/// matrix_multiplication has CTAs of 53,248 bytes of shared memory, more than a GTX 980 has for one.
+constexpr Program programs[] = {
+    {"bfs", "2000", 0},        {"bitonic_sort", "4096", 6},   {"black_scholes", "1000", 1},
+    {"convolution", "50", 4},  {"fast_walsh", "1024", 4},     {"gaussian", "20", 38},
+    {"histogram", "5000", 2},  {"hotspot", "30", 0},          {"kmeans", "500", 0},
+    {"lud", "48", 7},          {"monte_carlo", "5", 1},       {"matrix_multiplication", "24", 3, "h100"},
+    {"nbody", "70", 3},        {"needleman_wunsch", "64", 3}, {"pathfinder", "500", 6},
+    {"prefix_sum", "5000", 3}, {"reduction", "5003", 8},      {"shortest_paths", "400", 0},
+    {"spmv", "300", 0},        {"stencil3d", "20", 3},        {"streams", "5000", 5},
+};
+
+/// Captures a program; the trace's path.
+std::string capture(const Folder& folder, const Program& program) {
+  const std::string binary = std::string(REGATTA_SOURCE_DIR "/examples/programs/bin/") + program.name;
+  const std::string trace = folder.file("program.rgt");
+  const auto r =
+      test::run_process({REGATTA_CAPTURE, "--for", "all", "--out", trace, binary, program.size}, {folder.path()});
+  INFO(r.out << r.err);
+  REQUIRE(r.status == 0);
+  REQUIRE(r.out.find(std::string(program.name) + ": PASSED\n") != std::string::npos);
+  return trace;
+}
+
+void check_program(const Program& program) {
+  const Folder folder;
+  CAPTURE(program.name);
+  const std::string trace = capture(folder, program);
+  for (const std::string scheme : {"baseline", "regless", "wir", "greener", "finereg", "rfh"}) {
+    const auto stats = test::statistics_of(folder, trace, {"--machine", program.machine, "--scheme", scheme});
+    if (program.launches != 0) CHECK(stats.at("launches").size() == program.launches);
+  }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "CUDA programs run without a GPU and pass their own checks, and their traces run under all kinds of schemes") {
+  const std::size_t half = GENERATE(0, 1);
+  DYNAMIC_SECTION("every second program, from " << half) {
+    for (std::size_t p = half; p < std::size(programs); p += 2) check_program(programs[p]);
+  }
+}
