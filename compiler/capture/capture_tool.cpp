@@ -39,9 +39,9 @@ int annotate(const CaptureOptions& o, const std::string& launch_file) {
   }
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
-  tool::CommandLine asked = tool::read_command_line(static_cast<int>(argv.size()), argv.data(),
-                                                    passes::PassRegistry::with_builtin(),
-                                                    trace::SectionRegistry::with_builtin());
+  tool::CommandLine asked =
+      tool::read_command_line(static_cast<int>(argv.size()), argv.data(), passes::PassRegistry::with_builtin(),
+                              trace::SectionRegistry::with_builtin());
   asked.options.print_nothing = true;  // the program has seen it
   if (!names_bounds && !o.device.strict) asked.options.out_of_bounds = tool::OutOfBounds::zero;
   asked.options.producer = "regatta-capture " REGATTA_VERSION;

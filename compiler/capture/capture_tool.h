@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole of regatta-capture: runs a program with our CUDA runtime in front of it, then makes the trace of what it did.
+// The whole of regatta-capture: runs a program with our CUDA runtime in front of it, then makes the trace of what it
+// did.
 #pragma once
 
 namespace regatta::capture {

@@ -16,9 +16,8 @@ namespace {
 
 using trace::InputError;
 
-constexpr const char* help_text =
-    "regatta-capture " REGATTA_VERSION
-    R"(: runs a CUDA program without a GPU and writes a trace of all its launches.
+constexpr const char* help_text = "regatta-capture " REGATTA_VERSION
+                                  R"(: runs a CUDA program without a GPU and writes a trace of all its launches.
 
   regatta-capture ./program arguments...
       run it; its kernels run on the emulator; then write program.rgt
@@ -83,8 +82,8 @@ std::pair<std::uint64_t, std::uint64_t> range(const std::string& text) {
 }
 
 /// Options of regatta-annotate that regatta-capture sets itself.
-constexpr const char* not_forwarded[] = {"--launch", "--trace", "--ptx", "--check", "--entry", "--dump-buffer",
-                                         "--list-instructions"};
+constexpr const char* not_forwarded[] = {
+    "--launch", "--trace", "--ptx", "--check", "--entry", "--dump-buffer", "--list-instructions"};
 
 class Reader {
  public:
@@ -148,15 +147,17 @@ class Reader {
     }
     const std::optional<unsigned> takes = tool::option_words(name, passes::PassRegistry::with_builtin());
     if (!takes) {
-      const std::vector<std::string> known{"--out",     "--keep",  "--no-trace", "--device", "--kernels", "--launches",
-                                           "--first",   "--strict", "--list-api", "--for",    "--target",  "--control",
-                                           "--max-registers", "--ctas", "--report", "--check-races"};
+      const std::vector<std::string> known{"--out",           "--keep",     "--no-trace", "--device",
+                                           "--kernels",       "--launches", "--first",    "--strict",
+                                           "--list-api",      "--for",      "--target",   "--control",
+                                           "--max-registers", "--ctas",     "--report",   "--check-races"};
       throw InputError("error: unknown option " + name + base::suggestion(name, known) +
                        "; options stand before the program (--help)");
     }
     out_.annotate.push_back(word);
     if (*takes != 0 && !given_) out_.annotate.push_back(value(name));
-    if (name == "--max-instructions") out_.device.max_instructions = number(name, given_ ? *given_ : out_.annotate.back());
+    if (name == "--max-instructions")
+      out_.device.max_instructions = number(name, given_ ? *given_ : out_.annotate.back());
   }
 
   CaptureOptions& out_;

@@ -54,8 +54,9 @@ std::uint32_t CapturedDevice::load_module(const std::string& name, const std::ve
   if (image.size() >= sizeof magic) std::memcpy(&magic, image.data(), sizeof magic);
   if (magic == fat_magic) {
     text = choose_ptx(read_fat_binary(image, name), architecture, name).ptx;
-  } else if (image.size() >= 4 && std::memcmp(image.data(), "\x7f"
-                                                            "ELF",
+  } else if (image.size() >= 4 && std::memcmp(image.data(),
+                                              "\x7f"
+                                              "ELF",
                                               4) == 0) {
     throw trace::InputError("error: " + name + " is machine code of one GPU, without PTX");
   } else {
@@ -241,8 +242,8 @@ CapturedDevice::Kernel& CapturedDevice::kernel(std::uint32_t module, const std::
   options.max_instructions = options_.max_instructions;
   options.stray_reads = !options_.strict;
   options.print = [this](const std::string& text) { printed_ += text; };
-  k.emulator = std::make_unique<emulator::Emulator>(*k.compiled.function, k.compiled.reconvergence, memory_, *m.image,
-                                                    options);
+  k.emulator =
+      std::make_unique<emulator::Emulator>(*k.compiled.function, k.compiled.reconvergence, memory_, *m.image, options);
   return k;
 }
 
@@ -253,13 +254,14 @@ std::string CapturedDevice::launch(const KernelLaunch& l) {
   request.block = l.block;
   request.dynamic_shared_bytes = l.dynamic_shared;
   request.parameters = l.parameters;
+  request.cooperative = (l.flags & launch_cooperative) != 0;
   ProgramLog::Launch logged;
   logged.module = l.module;
   logged.entry = &entry(l.module, l.kernel);
   logged.grid = l.grid;
   logged.block = l.block;
   logged.dynamic_shared = l.dynamic_shared;
-  logged.cooperative = (l.flags & launch_cooperative) != 0;
+  logged.cooperative = request.cooperative;
   logged.parameters = &l.parameters;
   printed_.clear();
   const auto start = std::chrono::steady_clock::now();

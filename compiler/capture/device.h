@@ -118,7 +118,7 @@ class CapturedDevice {
   std::vector<std::unique_ptr<Module>> modules_;
   std::map<std::uint64_t, std::size_t> buffers_;                              ///< by address: the log's number
   std::map<std::uint64_t, std::uint64_t> reserved_;                           ///< bytes by address
-  std::map<std::uint64_t, std::pair<std::uint32_t, std::string>> variables_;         ///< by address
+  std::map<std::uint64_t, std::pair<std::uint32_t, std::string>> variables_;  ///< by address
   std::string printed_;
   std::uint64_t next_low_, next_high_, used_ = 0, launches_ = 0, warp_instructions_ = 0;
   double seconds_ = 0;

@@ -58,12 +58,12 @@ T load(const std::vector<std::uint8_t>& bytes, std::uint64_t at) {
 std::string contents_of(const PartHead& head, const std::uint8_t* from, const std::string& what, std::uint64_t at) {
   if ((head.flags & (flag_lz4 | flag_zstd)) == 0) return {from, from + head.bytes};
   if (head.plain_bytes > most_ptx_bytes) {
-    fail(what, at, "PTX of " + std::to_string(head.plain_bytes) + " bytes, expected at most " +
-                       std::to_string(most_ptx_bytes));
+    fail(what, at,
+         "PTX of " + std::to_string(head.plain_bytes) + " bytes, expected at most " + std::to_string(most_ptx_bytes));
   }
   if (head.compressed_bytes > head.bytes) {
-    fail(what, at, std::to_string(head.compressed_bytes) + " compressed bytes in a part of " +
-                       std::to_string(head.bytes));
+    fail(what, at,
+         std::to_string(head.compressed_bytes) + " compressed bytes in a part of " + std::to_string(head.bytes));
   }
   if ((head.flags & flag_lz4) != 0) return decompress_lz4_block(from, head.compressed_bytes, head.plain_bytes, what);
   std::string text(head.plain_bytes, '\0');
@@ -126,15 +126,15 @@ std::vector<FatBinaryPart> read_fat_binary(const std::vector<std::uint8_t>& byte
     }
     if (container.head_bytes < sizeof(ContainerHead) || container.head_bytes > bytes.size() - at ||
         container.bytes > bytes.size() - at - container.head_bytes) {
-      fail(what, at, "its head promises " + std::to_string(container.bytes) + " bytes, there are " +
-                         std::to_string(bytes.size() - at));
+      fail(what, at,
+           "its head promises " + std::to_string(container.bytes) + " bytes, there are " +
+               std::to_string(bytes.size() - at));
     }
     at += container.head_bytes;
     const std::uint64_t end = at + container.bytes;
     while (end - at >= sizeof(PartHead)) {
       const auto head = load<PartHead>(bytes, at);
-      if (head.head_bytes < sizeof(PartHead) || head.head_bytes > end - at ||
-          head.bytes > end - at - head.head_bytes) {
+      if (head.head_bytes < sizeof(PartHead) || head.head_bytes > end - at || head.bytes > end - at - head.head_bytes) {
         fail(what, at, "a part of " + std::to_string(head.bytes) + " bytes, there are " + std::to_string(end - at));
       }
       FatBinaryPart part;

@@ -11,14 +11,14 @@ namespace regatta::capture {
 
 /// One part of a fat binary.
 struct FatBinaryPart {
-  bool is_ptx = false;     ///< else machine code of one architecture
+  bool is_ptx = false;        ///< else machine code of one architecture
   unsigned architecture = 0;  ///< 75 for compute_75 and sm_75
-  std::string name;        ///< of the source file, where it is recorded
-  std::string ptx;         ///< decompressed, only of PTX
+  std::string name;           ///< of the source file, where it is recorded
+  std::string ptx;            ///< decompressed, only of PTX
 };
 
-/// Parts of a fat binary, in its order; PTX is decompressed (stored plainly, in an LZ4 block or in a zstd frame). Throws
-/// base::InputError, which names `what`, for bytes that are no fat binary or are damaged.
+/// Parts of a fat binary, in its order; PTX is decompressed (stored plainly, in an LZ4 block or in a zstd frame).
+/// Throws base::InputError, which names `what`, for bytes that are no fat binary or are damaged.
 std::vector<FatBinaryPart> read_fat_binary(const std::vector<std::uint8_t>& bytes, const std::string& what);
 
 /// The PTX that a device of `architecture` (90: sm_90) would compile: of the newest architecture that is not newer than

@@ -89,8 +89,8 @@ std::string ProgramLog::variable_name(std::uint32_t module, const std::string& n
   const std::string file = "module" + number(module);
   const std::string known = file + "." + name;
   if (known_variables_.emplace(module, name).second) {
-    globals_ += "[[global]]\nname = " + in_quotes(known) + "\nsymbol = " + in_quotes(name) + "\nptx = " +
-                in_quotes(file + ".ptx") + "\ninit = \"module\"\n\n";
+    globals_ += "[[global]]\nname = " + in_quotes(known) + "\nsymbol = " + in_quotes(name) +
+                "\nptx = " + in_quotes(file + ".ptx") + "\ninit = \"module\"\n\n";
   }
   return known;
 }
@@ -106,37 +106,41 @@ void ProgramLog::load_variable(std::uint32_t module, const std::string& name, st
 void ProgramLog::fill(std::size_t buffer, std::uint64_t offset, std::uint32_t value, unsigned size,
                       std::uint64_t bytes) {
   if (bytes == 0) return;
-  const std::string place = "fill = " + in_quotes(buffer_name(buffer)) + "\noffset = " + number(offset) +
-                            "\nbytes = " + number(bytes);
-  step(place + (value == 0 ? "" : "\ninit = \"constant\"\ntype = \"u" + number(8 * size) + "\"\nvalue = " +
-                                      number(value)));
+  const std::string place =
+      "fill = " + in_quotes(buffer_name(buffer)) + "\noffset = " + number(offset) + "\nbytes = " + number(bytes);
+  step(place +
+       (value == 0 ? "" : "\ninit = \"constant\"\ntype = \"u" + number(8 * size) + "\"\nvalue = " + number(value)));
 }
 
 void ProgramLog::copy(std::size_t to, std::uint64_t to_offset, std::size_t from, std::uint64_t offset,
                       std::uint64_t bytes) {
   if (bytes == 0) return;
-  step("copy = " + in_quotes(buffer_name(from)) + "\noffset = " + number(offset) + "\nto = " +
-       in_quotes(buffer_name(to)) + "\nto_offset = " + number(to_offset) + "\nbytes = " + number(bytes));
+  step("copy = " + in_quotes(buffer_name(from)) + "\noffset = " + number(offset) +
+       "\nto = " + in_quotes(buffer_name(to)) + "\nto_offset = " + number(to_offset) + "\nbytes = " + number(bytes));
 }
 
 bool ProgramLog::is_chosen(const std::string& kernel) {
   if (traced_ >= choice_.first) return false;
   const auto in_name = [&](const std::string& word) { return kernel.find(word) != std::string::npos; };
   if (!choice_.kernels.empty() && std::none_of(choice_.kernels.begin(), choice_.kernels.end(), in_name)) return false;
-  const auto in_range = [&](const auto& range) { return launch_count_ >= range.first && launch_count_ <= range.second; };
+  const auto in_range = [&](const auto& range) {
+    return launch_count_ >= range.first && launch_count_ <= range.second;
+  };
   return choice_.numbers.empty() || std::any_of(choice_.numbers.begin(), choice_.numbers.end(), in_range);
 }
 
 void ProgramLog::launch(const Launch& l) {
   ++launch_count_;
   const bool traced = is_chosen(l.entry->name);
-  std::string table = "entry = " + in_quotes(l.entry->name) + "\nptx = " + in_quotes("module" + number(l.module) + ".ptx") +
-                      "\ngrid = " + three(l.grid) + "\nblock = " + three(l.block) + "\n";
+  std::string table = "entry = " + in_quotes(l.entry->name) +
+                      "\nptx = " + in_quotes("module" + number(l.module) + ".ptx") + "\ngrid = " + three(l.grid) +
+                      "\nblock = " + three(l.block) + "\n";
   if (l.dynamic_shared != 0) table += "dynamic_shared = " + number(l.dynamic_shared) + "\n";
   if (l.cooperative) table += "cooperative = true\n";
   if (!traced) table += "trace = false\n";
   std::string list;
-  for (const ir::Parameter& p : l.entry->function.parameters) list += parameter(l.parameters->data() + p.offset, p.bytes);
+  for (const ir::Parameter& p : l.entry->function.parameters)
+    list += parameter(l.parameters->data() + p.offset, p.bytes);
   if (!list.empty()) table += "params = [\n" + list + "]\n";
   const auto [known, is_new] = launch_names_.try_emplace(table, "launch" + number(launch_names_.size() + 1));
   if (is_new) launches_ += "[[launch]]\nname = " + in_quotes(known->second) + "\n" + table + "\n";

@@ -27,7 +27,8 @@ std::string runtime_folder() {
   const fs::path tool = fs::read_symlink("/proc/self/exe", error);
   const std::string folder = (tool.parent_path().parent_path() / "lib" / "regatta").string();
   if (error || !fs::exists(folder + "/libregatta_cuda.so")) {
-    throw trace::InputError("error: no CUDA runtime at '" + folder + "/libregatta_cuda.so': it belongs beside this tool");
+    throw trace::InputError("error: no CUDA runtime at '" + folder +
+                            "/libregatta_cuda.so': it belongs beside this tool");
   }
   return folder;
 }

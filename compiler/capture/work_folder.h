@@ -24,8 +24,8 @@ class WorkFolder {
 
   std::string path_;
   bool kept_ = false;
-  int alive_ = -1;       ///< closed when this process ends
-  int sweeper_ = -1;     ///< process
+  int alive_ = -1;    ///< closed when this process ends
+  int sweeper_ = -1;  ///< process
 };
 
 }  // namespace regatta::capture

@@ -61,7 +61,7 @@ void DeviceMemory::allocate_at(const std::string& name, std::uint64_t address, s
                                       [](std::uint64_t at, const Allocation& a) { return at < a.base; });
   const Allocation* const below = after == allocations_.begin() ? nullptr : &*(after - 1);
   const Allocation* const above = after == allocations_.end() ? nullptr : &*after;
-  const Allocation* const other = below != nullptr && below->end() > address      ? below
+  const Allocation* const other = below != nullptr && below->end() > address          ? below
                                   : above != nullptr && address + bytes > above->base ? above
                                                                                       : nullptr;
   if (other != nullptr) {
@@ -75,8 +75,8 @@ void DeviceMemory::allocate_at(const std::string& name, std::uint64_t address, s
 }
 
 void DeviceMemory::release(std::uint64_t address) {
-  const auto found = std::find_if(allocations_.begin(), allocations_.end(),
-                                  [&](const Allocation& a) { return a.base == address; });
+  const auto found =
+      std::find_if(allocations_.begin(), allocations_.end(), [&](const Allocation& a) { return a.base == address; });
   if (found == allocations_.end()) throw std::out_of_range("no buffer begins at address " + std::to_string(address));
   allocations_.erase(found);
   last_hit_ = 0;

@@ -136,7 +136,7 @@ void LaunchFileParser::program(TomlTable& root) {
     launch.name = t.text("name").value_or(launch.entry);
     if (!launches_.emplace(launch.name, out_.launches.size()).second)
       t.fail("there are two launches called '" + launch.name + "'; give one a 'name'");
-    launch.traced = t.flag("trace").value_or(true);
+    launch.traced = t.boolean("trace").value_or(true);
     geometry(t, launch);
     parameters(t, launch, false);
     t.finish();

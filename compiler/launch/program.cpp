@@ -131,7 +131,8 @@ void Program::release(const Step& s) {
 
 void Program::check_exists(std::size_t buffer, const Position& where) const {
   if (exists_[buffer]) return;
-  file_.fail(where, "buffer '" + file_.buffers[buffer].name + "' does not exist here: a step allocates it later, or has freed it");
+  file_.fail(where, "buffer '" + file_.buffers[buffer].name +
+                        "' does not exist here: a step allocates it later, or has freed it");
 }
 
 std::uint64_t Program::size_of(const Memory& m) const {

@@ -71,13 +71,6 @@ std::optional<double> TomlTable::number(const char* key) {
   return n->value<double>();
 }
 
-std::optional<bool> TomlTable::flag(const char* key) {
-  const toml::node* n = node(key);
-  if (n == nullptr) return std::nullopt;
-  if (!n->is_boolean()) fail(key, "'" + std::string(key) + "' is " + kind_of(*n) + ", expected true or false");
-  return n->value<bool>();
-}
-
 std::optional<std::array<std::uint32_t, 3>> TomlTable::dimensions(const char* key,
                                                                   const std::array<std::uint32_t, 3>& limit) {
   const toml::node* n = node(key);

@@ -428,7 +428,8 @@ std::optional<unsigned> option_words(const std::string& option, passes::PassRegi
   Texts texts;
   const po::options_description options = describe(o, texts);
   for (const auto& known : options.options()) {
-    if (option == "--" + known->long_name() || option == known->canonical_display_name(po::command_line_style::allow_dash_for_short)) {
+    if (option == "--" + known->long_name() ||
+        option == known->canonical_display_name(po::command_line_style::allow_dash_for_short)) {
       return known->semantic()->min_tokens() == 0 ? 0 : 1;
     }
   }

@@ -65,7 +65,8 @@ GpuProgram::~GpuProgram() {
 }
 
 std::uint64_t GpuProgram::allocate(const launch::Buffer& buffer) {
-  if (buffer.address) throw CudaError("buffer '" + buffer.name + "' has an address of its own, which a GPU does not give", 0);
+  if (buffer.address)
+    throw CudaError("buffer '" + buffer.name + "' has an address of its own, which a GPU does not give", 0);
   CudaAddress address = 0;
   gpu_.check(driver_.memory_allocate(&address, buffer.contents.bytes),
              "allocating " + std::to_string(buffer.contents.bytes) + " bytes for '" + buffer.name + "'");

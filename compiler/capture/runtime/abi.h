@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The CUDA runtime API as programs see it: values of its enumerations and layouts of its structures, as the headers of
-// CUDA 11 to 13 have them. regatta builds without these headers; tests/compiler/capture compares the two where they are.
+// CUDA 11 to 13 have them. regatta builds without these headers; tests/compiler/capture compares the two where they
+// are.
 #pragma once
 
 #include <cstddef>

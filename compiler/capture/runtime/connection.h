@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way to regatta-capture. This library is loaded into any program, so it needs nothing but the C++ library, which is
-// linked into it.
+// The way to regatta-capture. This library is loaded into any program, so it needs nothing but the C++ library, which
+// is linked into it.
 #pragma once
 
 #include "../protocol.h"

@@ -52,9 +52,9 @@ Error copy_box(void* to, Box to_box, const void* from, Box from_box, BoxSize siz
   if (to == nullptr || from == nullptr) return invalid_value;
   State::get().flush();
   for (std::uint64_t z = 0; z < size.slices; ++z) {
-    const Error error = copy_rows(static_cast<std::uint8_t*>(to) + z * to_box.slice_pitch, to_box.pitch,
-                                  static_cast<const std::uint8_t*>(from) + z * from_box.slice_pitch, from_box.pitch,
-                                  size);
+    const Error error =
+        copy_rows(static_cast<std::uint8_t*>(to) + z * to_box.slice_pitch, to_box.pitch,
+                  static_cast<const std::uint8_t*>(from) + z * from_box.slice_pitch, from_box.pitch, size);
     if (error != success) return error;
   }
   return success;

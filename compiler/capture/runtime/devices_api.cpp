@@ -81,7 +81,8 @@ int version_asked_for() {
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* out) {
         for (const auto& [name, number] : {std::pair{"libcudart.so.11", 11}, std::pair{"libcudart.so.12", 12}}) {
-          if (info->dlpi_name != nullptr && std::strstr(info->dlpi_name, name) != nullptr) *static_cast<int*>(out) = number;
+          if (info->dlpi_name != nullptr && std::strstr(info->dlpi_name, name) != nullptr)
+            *static_cast<int*>(out) = number;
         }
         return 0;
       },
@@ -102,7 +103,9 @@ REGATTA_API int cudaGetDevice(int* number) {
   return result(success);
 }
 REGATTA_API int cudaSetDevice(int number) { return result(number == 0 ? success : invalid_device); }
-REGATTA_API int cudaInitDevice(int number, unsigned /*device_flags*/, unsigned /*flags*/) { return cudaSetDevice(number); }
+REGATTA_API int cudaInitDevice(int number, unsigned /*device_flags*/, unsigned /*flags*/) {
+  return cudaSetDevice(number);
+}
 REGATTA_API int cudaChooseDevice(int* number, const void* /*properties*/) { return cudaGetDevice(number); }
 REGATTA_API int cudaSetValidDevices(int* /*list*/, int /*count*/) { return result(success); }
 REGATTA_API int cudaSetDeviceFlags(unsigned /*flags*/) { return result(success); }
@@ -199,17 +202,17 @@ REGATTA_API int cudaDeviceGetAttribute(int* value, int attribute, int number) {
     case 106:
       *value = static_cast<int>(d.ctas_per_multiprocessor);
       break;
-    case 19:  // canMapHostMemory
-    case 31:  // concurrentKernels
-    case 41:  // unifiedAddressing
-    case 78:  // streamPrioritiesSupported
-    case 79:  // globalL1CacheSupported
-    case 80:  // localL1CacheSupported
-    case 83:  // managedMemory
-    case 89:  // concurrentManagedAccess
-    case 90:  // computePreemptionSupported
-    case 95:  // cooperativeLaunch
-    case 99:  // hostRegisterSupported
+    case 19:   // canMapHostMemory
+    case 31:   // concurrentKernels
+    case 41:   // unifiedAddressing
+    case 78:   // streamPrioritiesSupported
+    case 79:   // globalL1CacheSupported
+    case 80:   // localL1CacheSupported
+    case 83:   // managedMemory
+    case 89:   // concurrentManagedAccess
+    case 90:   // computePreemptionSupported
+    case 95:   // cooperativeLaunch
+    case 99:   // hostRegisterSupported
     case 115:  // memoryPoolsSupported
       *value = 1;
       break;

@@ -65,8 +65,6 @@ REGATTA_API int cudaGetLastError() {
   last = success;
   return was;
 }
-REGATTA_API int cudaPeekAtLastError() {
-  return State::get().sticky != success ? State::get().sticky : last_error();
-}
+REGATTA_API int cudaPeekAtLastError() { return State::get().sticky != success ? State::get().sticky : last_error(); }
 
 }  // namespace regatta::capture

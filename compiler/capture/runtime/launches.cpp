@@ -108,7 +108,8 @@ REGATTA_API int cudaFuncGetAttributes(FunctionAttributes* a, const void* functio
   a->registers = static_cast<int>(k->description.registers);
   a->ptx_version = a->binary_version = static_cast<int>(10 * d.major + d.minor);
   a->cache_mode = 0;
-  a->max_dynamic_shared = std::max(k->max_dynamic_shared, static_cast<int>(d.shared_per_cta) - static_cast<int>(k->description.shared));
+  a->max_dynamic_shared =
+      std::max(k->max_dynamic_shared, static_cast<int>(d.shared_per_cta) - static_cast<int>(k->description.shared));
   a->carveout = -1;
   return result(success);
 }

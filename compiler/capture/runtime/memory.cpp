@@ -88,7 +88,8 @@ Error copy_3d(const Copy3D& c) {
   State& s = State::get();
   const Guard guard(s.lock);
   if (s.sticky != success) return s.sticky;
-  if (c.from_array != nullptr || c.to_array != nullptr) refuse("the program copies CUDA arrays, which are not supported yet");
+  if (c.from_array != nullptr || c.to_array != nullptr)
+    refuse("the program copies CUDA arrays, which are not supported yet");
   const auto place = [](const PitchedPointer& p, const Position3& at) {
     return static_cast<std::uint8_t*>(p.pointer) + at.x + at.y * p.pitch + at.z * p.pitch * p.height;
   };
@@ -179,7 +180,8 @@ REGATTA_API int cudaHostGetDevicePointer(void** out, void* host, unsigned /*flag
   SharedRange* const range = s.shared_at(host);
   if (out == nullptr || range == nullptr) return result(invalid_value);
   s.commit(*range);
-  *out = reinterpret_cast<void*>(range->device + static_cast<std::uint64_t>(static_cast<std::uint8_t*>(host) - range->host));
+  *out = reinterpret_cast<void*>(range->device +
+                                 static_cast<std::uint64_t>(static_cast<std::uint8_t*>(host) - range->host));
   return result(success);
 }
 REGATTA_API int cudaHostGetFlags(unsigned* flags, void* host) {

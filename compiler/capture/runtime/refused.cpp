@@ -11,12 +11,14 @@
 
 // A name more for a function, whatever its parameters are: a jump.
 #if defined(__x86_64__)
-#define ALSO(name, other)                                                                    \
-  asm(".text\n.globl " #other "\n.type " #other ", @function\n" #other ": jmp " #name "@PLT\n" \
+#define ALSO(name, other)                                                             \
+  asm(".text\n.globl " #other "\n.type " #other ", @function\n" #other ": jmp " #name \
+      "@PLT\n"                                                                        \
       ".size " #other ", .-" #other "\n");
 #elif defined(__aarch64__)
-#define ALSO(name, other)                                                                \
-  asm(".text\n.globl " #other "\n.type " #other ", %function\n" #other ": b " #name "\n" \
+#define ALSO(name, other)                                                           \
+  asm(".text\n.globl " #other "\n.type " #other ", %function\n" #other ": b " #name \
+      "\n"                                                                          \
       ".size " #other ", .-" #other "\n");
 #else
 #error "a jump for this architecture"
@@ -26,8 +28,8 @@
 
 namespace regatta::capture {
 
-#define REFUSED(name)                                                                                  \
-  REGATTA_API void name() {                                                                            \
+#define REFUSED(name)                                                                             \
+  REGATTA_API void name() {                                                                       \
     refuse("the program calls " #name "(), which is not supported (regatta-capture --list-api)"); \
   }
 #include "refused.def"
@@ -52,7 +54,9 @@ REGATTA_API const char* regatta_list_api() {
   std::set<std::string> there;
   Dl_info self{};
   link_map* map = nullptr;
-  if (dladdr1(reinterpret_cast<const void*>(&regatta_list_api), &self, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) return "";
+  if (dladdr1(reinterpret_cast<const void*>(&regatta_list_api), &self, reinterpret_cast<void**>(&map),
+              RTLD_DL_LINKMAP) == 0)
+    return "";
   const ElfW(Sym)* symbols = nullptr;
   const char* strings = nullptr;
   for (const ElfW(Dyn)* d = map->l_ld; d->d_tag != DT_NULL; ++d) {

@@ -86,7 +86,8 @@ REGATTA_API void __cudaRegisterVar(void** handle, char* host, char* /*device*/, 
   s.symbols[host] = {reinterpret_cast<Module*>(handle), name};
 }
 
-REGATTA_API void __cudaRegisterHostVar(void** /*handle*/, const char* /*name*/, char* /*host*/, std::size_t /*bytes*/) {}
+REGATTA_API void __cudaRegisterHostVar(void** /*handle*/, const char* /*name*/, char* /*host*/, std::size_t /*bytes*/) {
+}
 
 REGATTA_API void __cudaRegisterManagedVar(void** handle, void** place, char* /*device*/, const char* name,
                                           int /*external*/, std::size_t /*bytes*/, int /*constant*/, int /*global*/) {

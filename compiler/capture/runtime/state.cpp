@@ -129,7 +129,8 @@ void State::load(Module& m) {
     // Several variables may share a page, which is then there already.
     map_at(first, d.address + d.bytes - first);
     range.host = reinterpret_cast<std::uint8_t*>(d.address);
-    const Reply now = ask(Request::read, MessageWriter().put(d.address).put(d.bytes).put(d.bytes).put(std::uint64_t{1}));
+    const Reply now =
+        ask(Request::read, MessageWriter().put(d.address).put(d.bytes).put(d.bytes).put(std::uint64_t{1}));
     if (now.is_done()) {
       range.known = now.bytes;
       std::memcpy(range.host, now.bytes.data(), now.bytes.size());
@@ -291,7 +292,8 @@ Error State::launch(Kernel& k, Dim3 grid, Dim3 block, const std::vector<std::uin
   if (threads > k.description.max_threads) return launch_out_of_resources;
   const std::uint64_t allowed = std::max<std::uint64_t>(
       d.shared_per_cta, std::uint64_t{k.description.shared} + static_cast<std::uint64_t>(k.max_dynamic_shared));
-  if (k.description.shared + bytes > allowed || k.description.shared + bytes > d.shared_per_cta_opt_in) return invalid_value;
+  if (k.description.shared + bytes > allowed || k.description.shared + bytes > d.shared_per_cta_opt_in)
+    return invalid_value;
   if (!k.refusal.empty()) refuse(k.refusal);
   to_device(parameters);
   MessageWriter message;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the runtime knows on the program's side: modules with their kernels and variables, memory, streams and events, the
-// last error. All of it is one object under one lock.
+// What the runtime knows on the program's side: modules with their kernels and variables, memory, streams and events,
+// the last error. All of it is one object under one lock.
 #pragma once
 
 #include "abi.h"
@@ -56,7 +56,7 @@ struct SharedRange {
   std::uint64_t device = 0;
   std::uint64_t bytes = 0;
   enum class Kind : std::uint8_t { managed, pinned, registered, variable } kind = Kind::managed;
-  bool is_committed = false;  ///< the device has memory for it
+  bool is_committed = false;        ///< the device has memory for it
   std::vector<std::uint8_t> known;  ///< what the device has
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Programs that have the CUDA runtime linked into them (nvcc's default). Their calls reach that runtime, which nothing
-// can stand in front of; but the names of its functions are in the symbol table. So before main(), each of these functions
-// becomes a jump to ours. A program without a symbol table (strip) cannot be changed so, and its runtime finds
-// libcuda.so.1, which refuses it with a sentence.
+// can stand in front of; but the names of its functions are in the symbol table. So before main(), each of these
+// functions becomes a jump to ours. A program without a symbol table (strip) cannot be changed so, and its runtime
+// finds libcuda.so.1, which refuses it with a sentence.
 #include "abi.h"
 #include "connection.h"
 
@@ -87,7 +87,7 @@ std::vector<Function> runtime_functions(const Mapping& file) {
 }
 
 #if defined(__x86_64__)
-constexpr std::size_t jump_bytes = 5;     ///< jmp with a distance of 32 bits
+constexpr std::size_t jump_bytes = 5;       ///< jmp with a distance of 32 bits
 constexpr std::size_t far_jump_bytes = 14;  ///< jmp through the address behind it
 
 /// Memory that a short jump from `near` reaches.

@@ -39,7 +39,9 @@ REGATTA_API int cudaStreamCreateWithPriority(void** out, unsigned flags, int pri
   *out = stream;
   return result(success);
 }
-REGATTA_API int cudaStreamCreateWithFlags(void** out, unsigned flags) { return cudaStreamCreateWithPriority(out, flags, 0); }
+REGATTA_API int cudaStreamCreateWithFlags(void** out, unsigned flags) {
+  return cudaStreamCreateWithPriority(out, flags, 0);
+}
 REGATTA_API int cudaStreamCreate(void** out) { return cudaStreamCreateWithPriority(out, 0, 0); }
 REGATTA_API int cudaStreamDestroy(void* stream) {
   State& s = State::get();
@@ -53,7 +55,9 @@ REGATTA_API int cudaStreamSynchronize(void* stream) {
   return known != success ? result(known) : synchronise();
 }
 REGATTA_API int cudaStreamQuery(void* stream) { return cudaStreamSynchronize(stream); }
-REGATTA_API int cudaStreamWaitEvent(void* stream, void* /*event*/, unsigned /*flags*/) { return result(check_stream(stream)); }
+REGATTA_API int cudaStreamWaitEvent(void* stream, void* /*event*/, unsigned /*flags*/) {
+  return result(check_stream(stream));
+}
 REGATTA_API int cudaStreamGetFlags(void* stream, unsigned* flags) {
   if (flags == nullptr) return result(invalid_value);
   *flags = is_default(stream) ? 0 : static_cast<Stream*>(stream)->flags;
@@ -117,7 +121,9 @@ REGATTA_API int cudaEventRecord(void* event, void* stream) {
   e->is_recorded = true;
   return result(check_stream(stream));
 }
-REGATTA_API int cudaEventRecordWithFlags(void* event, void* stream, unsigned /*flags*/) { return cudaEventRecord(event, stream); }
+REGATTA_API int cudaEventRecordWithFlags(void* event, void* stream, unsigned /*flags*/) {
+  return cudaEventRecord(event, stream);
+}
 REGATTA_API int cudaEventSynchronize(void* event) {
   return event_of(event) == nullptr ? result(invalid_resource_handle) : synchronise();
 }

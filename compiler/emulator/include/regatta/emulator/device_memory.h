@@ -52,7 +52,8 @@ class DeviceMemory {
   /// As allocate(), at an address that the caller chooses. Throws trace::InputError if something is there already.
   void allocate_at(const std::string& name, std::uint64_t address, std::uint64_t bytes, bool initialised);
 
-  /// Gives back the allocation that begins at `address`, whose addresses are not used again. Throws std::out_of_range if none does.
+  /// Gives back the allocation that begins at `address`, whose addresses are not used again. Throws std::out_of_range
+  /// if none does.
   void release(std::uint64_t address);
 
   /// The allocation that holds `address`, nullptr if none does.

@@ -362,8 +362,8 @@ struct Location {
 /// `redux` {value, membermask}. `tex`, `tld4`, `suld` and `sust` have sources {handle, coordinates...} (a layer first,
 /// x of a surface in bytes, `offset` is added to it), then a level of detail or the values; `txq` and `suq` {handle}. A
 /// handle is the lower half of a texture or surface object, or an immediate whose symbol is a texture reference.
-/// `print` has sources {format, arguments}, generic addresses, and an s32 destination; `trap` none, {message, file, line}
-/// of a failed assertion, addresses and an integer, or {value, immediate index into Function::trap_texts}.
+/// `print` has sources {format, arguments}, generic addresses, and an s32 destination; `trap` none, {message, file,
+/// line} of a failed assertion, addresses and an integer, or {value, immediate index into Function::trap_texts}.
 struct Instruction {
   Opcode op = Opcode::nop;
   Type type = Type::none;         ///< operation type; for memory, the element type

@@ -28,7 +28,7 @@ struct Position {
 /// What a buffer or variable holds at first.
 struct Contents {
   FillSpec fill;
-  std::string file;  ///< Init::file: path, relative to the working directory
+  std::string file;      ///< Init::file: path, relative to the working directory
   bool is_part = false;  ///< of the file: `bytes` from `file_offset` on; else all of it
   std::uint64_t file_offset = 0;
   std::uint64_t bytes = 0;
@@ -37,8 +37,8 @@ struct Contents {
 struct Buffer {
   std::string name;  ///< of a [[param]] buffer without a name: "param0", by the parameter's number
   Contents contents;
-  std::string expect;               ///< path of the file it must equal afterwards; empty: none
-  std::optional<double> tolerance;  ///< relative, floating types only
+  std::string expect;                    ///< path of the file it must equal afterwards; empty: none
+  std::optional<double> tolerance;       ///< relative, floating types only
   std::optional<std::uint64_t> address;  ///< where it must lie; else the device chooses
   bool from_step = false;                ///< exists only from the step that allocates it
   Position where;
@@ -79,8 +79,8 @@ struct Surface {
 
 /// A module-level variable. With Init::none it has at first what the module gives it.
 struct Global {
-  std::string name;    ///< by which steps refer to it
-  std::string symbol;  ///< its name in PTX
+  std::string name;                   ///< by which steps refer to it
+  std::string symbol;                 ///< its name in PTX
   std::optional<std::size_t> module;  ///< index into LaunchFile::ptx; none: the only file that has the variable
   Contents contents;                  ///< bytes 0: as many as the variable has
   Position where;

@@ -18,7 +18,8 @@ namespace regatta::trace {
 
 /// The newest version of the file format; a reader refuses a newer one by number.
 inline constexpr std::uint32_t format_version = 4;
-/// The version of a file with a kernel that accesses textures or surfaces, or whose results are version tags: the newest.
+/// The version of a file with a kernel that accesses textures or surfaces, or whose results are version tags: the
+/// newest.
 inline constexpr std::uint32_t textures_format_version = 4;
 /// The version of a file with a warp in segments, and none of these.
 inline constexpr std::uint32_t segments_format_version = 3;
