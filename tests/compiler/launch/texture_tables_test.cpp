@@ -30,6 +30,7 @@ struct Recorder : Device {
   std::vector<std::uint8_t> texels;
   ParameterBytes parameters;
   std::uint64_t allocate(const Buffer&) override { return 0x1000; }
+  void release(std::uint64_t) override {}
   void write(std::uint64_t, const void*, std::size_t) override {}
   void read(std::uint64_t, void*, std::size_t) const override {}
   std::uint64_t variable_bytes(const Global&) const override { return 0; }

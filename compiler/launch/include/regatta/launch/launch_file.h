@@ -29,9 +29,9 @@ struct Position {
 struct Contents {
   FillSpec fill;
   std::string file;      ///< Init::file: path, relative to the working directory
+  std::uint64_t bytes = 0;
   bool is_part = false;  ///< of the file: `bytes` from `file_offset` on; else all of it
   std::uint64_t file_offset = 0;
-  std::uint64_t bytes = 0;
 };
 
 struct Buffer {
