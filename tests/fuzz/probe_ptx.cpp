@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <compile.h>
+#include <regatta/tool/compile.h>
 #include <regatta/emulator/emulator.h>
 #include <regatta/ptx/ptx.h>
 

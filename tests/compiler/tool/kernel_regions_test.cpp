@@ -2,7 +2,7 @@
 //
 // Regions and register sets of our kernels, from both compilers: what goes into the words comes out, and the limits
 // hold.
-#include <compile.h>
+#include <regatta/tool/compile.h>
 #include <regatta/passes/regions.h>
 #include <regatta/ptx/ptx.h>
 #include <regatta/test/catch.h>

@@ -2,7 +2,7 @@
 //
 // --rfv and --rfv-table: the report, the listing and the trace, and the release points of our kernels, obeyed on the
 // paths of their small launches.
-#include <compile.h>
+#include <regatta/tool/compile.h>
 #include <regatta/passes/rfv.h>
 #include <regatta/ptx/ptx.h>
 #include <regatta/test/catch.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // --reorder-registers and --scratchpad-layout: the program stays the same, and its trace and reports say what was done.
-#include <compile.h>
+#include <regatta/tool/compile.h>
 #include <regatta/launch/launch_file.h>
 #include <regatta/ptx/ptx.h>
 #include <regatta/test/catch.h>
