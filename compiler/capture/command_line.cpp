@@ -31,23 +31,25 @@ The program is an ordinary executable of nvcc or clang, unmodified, with the CUD
 (compiled with -arch=compute_XX, or by default). It runs in full: each launch is executed at once, with right results, so
 host code may depend on them. Then what it did is executed again to make the trace.
 
-Options of its own:
-  --out FILE, -o     trace to write (default: the program's name with .rgt)
-  --keep FOLDER      keep launch file, PTX and data in this new or empty folder
-  --no-trace         only run the program (and keep, with --keep)
-  --device NAME      what the program is told of its GPU: h100 (default), rtx_a6000, rtx_2080ti, gtx980, k20x, gtx480
-  --kernels WORD,..  trace only launches of kernels whose names contain one of these words
-  --launches LIST    trace only these launches, by number from 1: 3, 5-8, 12-
-  --first N          trace only the first N of those; the others run
-  --strict           memory is uninitialised until it is written, and reads of it, or a little outside of buffers, are
-                     errors; else they give zero, as in a fresh process on most GPUs
-  --list-api         print the CUDA functions that are there, and those that are refused
-  --help, --version
 All options of regatta-annotate that concern traces may stand before the program too: --for, --target, --control,
 --max-registers, --ctas, --check-races, --report, --listing ... (regatta-annotate --help).
 
 Exit status: 0 done, 1 internal error, 2 bad input, or a program that needs what there is not; 3 the program failed (its exit
 status is not 0, or a signal ended it) or --check-races found one.
+
+Options:
+  -h [ --help ]            this text
+  --version                version of the program
+  -o [ --out ] FILE        trace to write (default: the program's name with .rgt)
+  --keep FOLDER            keep launch file, PTX and data in this new or empty folder
+  --no-trace               only run the program (and keep, with --keep)
+  --device NAME            what the program is told of its GPU: h100 (default), rtx_a6000, rtx_2080ti, gtx980, k20x, gtx480
+  --kernels WORD,...       trace only launches of kernels whose names contain one of these words
+  --launches LIST          trace only these launches, by number from 1: 3, 5-8, 12-
+  --first N                trace only the first N of those; the others run
+  --strict                 memory is uninitialised until it is written, and reads of it, or a little outside of buffers,
+                           are errors; else they give zero, as in a fresh process on most GPUs
+  --list-api               print the CUDA functions that are there, and those that are refused
 )";
 
 std::uint64_t number(const std::string& option, const std::string& text) {

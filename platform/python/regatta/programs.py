@@ -14,6 +14,7 @@ from .tools import find, last_words
 #: Programs regatta-NAME, which `regatta NAME` runs.
 TOOLS: Dict[str, str] = {
     "annotate": "execute PTX and write its execution as a trace",
+    "capture": "run a CUDA program without a GPU and trace its launches",
     "sim": "replay a trace on a GPU model under a scheme",
     "trace": "show and verify a trace",
     "import": "make a trace of Accel-Sim's",

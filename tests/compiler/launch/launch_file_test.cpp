@@ -175,8 +175,8 @@ TEST_CASE("errors of programs, word for word") {
   CHECK(error_of(program + "[[step]]\nrepeat = 2\n") ==
         "l.toml:12:1: error: a loop without steps: give it 'steps = [...]'");
   CHECK(error_of(program + "[[step]]\nrepeat = 2\nrun = \"k\"\n") ==
-        "l.toml:12:1: error: [[step]] has more than one of 'run', 'repeat', 'while', 'swap', 'fill', 'copy' and "
-        "'load'");
+        "l.toml:12:1: error: [[step]] has more than one of 'run', 'repeat', 'while', 'swap', 'fill', 'copy', "
+        "'load', 'allocate' and 'free'");
   CHECK(error_of(program + "params = [{ counter = \"t\", type = \"s32\" }]\n[[step]]\nrun = \"k\"\n") ==
         "l.toml:12:11: error: the parameter follows counter 't', but launch 'k' runs outside of a loop that counts it");
   CHECK(error_of(single + "[[step]]\nrun = \"k\"\n") ==
@@ -253,11 +253,12 @@ TEST_CASE("steps that fill, load and copy") {
   CHECK(error("copy = \"a\"\nto = \"flag\"") == "l.toml:13:8: error: 64 bytes from byte 0 on, buffer 'flag' has 4");
   CHECK(error("copy = \"a\"\nto = \"flag\"\nbytes = 4\nto_offset = 1") ==
         "l.toml:15:9: error: 4 bytes from byte 1 on, buffer 'flag' has 4");
-  CHECK(
-      error("copy = \"a\"\nload = \"a\"") ==
-      "l.toml:12:1: error: [[step]] has more than one of 'run', 'repeat', 'while', 'swap', 'fill', 'copy' and 'load'");
+  CHECK(error("copy = \"a\"\nload = \"a\"") ==
+        "l.toml:12:1: error: [[step]] has more than one of 'run', 'repeat', 'while', 'swap', 'fill', 'copy', 'load', "
+        "'allocate' and 'free'");
   CHECK(error("max = 3") ==
-        "l.toml:12:1: error: [[step]] has none of 'run', 'repeat', 'while', 'swap', 'fill', 'copy' and 'load'");
+        "l.toml:12:1: error: [[step]] has none of 'run', 'repeat', 'while', 'swap', 'fill', 'copy', 'load', 'allocate' "
+        "and 'free'");
 }
 
 TEST_CASE("steps on variables") {

@@ -51,7 +51,7 @@ class CommandTest(unittest.TestCase):
     def test_mistakes(self):
         for words, message in {
                 ("smi",): "unknown command 'smi'; did you mean 'sim'?",
-                ("zzzz",): "unknown command 'zzzz', expected one of annotate, sim, trace, import, study, compare, report, sample, demo, list, "
+                ("zzzz",): "unknown command 'zzzz', expected one of annotate, capture, sim, trace, import, study, compare, report, sample, demo, list, "
                            "completion, man, help",
                 ("--scheme", "wir"): "unknown option '--scheme'; options of a command come behind it (regatta --help shows the "
                                      "commands)",
@@ -289,7 +289,7 @@ class ToolsTest(unittest.TestCase):
 
 #: Command lines, and what completes the last word: these candidates among others, and none of those.
 LINES = {
-    "regatta ": ("annotate sim trace import study compare report sample list completion man help", "schemes"),
+    "regatta ": ("annotate capture sim trace import study compare report sample list completion man help", "schemes"),
     "regatta s": ("sim study sample", "trace"),
     "regatta list ": ("schemes machines schedulers energy knobs statistics kernels", "sim"),
     "regatta list --": ("--json --scheme --help", "--machine"),
