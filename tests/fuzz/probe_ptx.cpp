@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <regatta/tool/compile.h>
 #include <regatta/emulator/emulator.h>
 #include <regatta/ptx/ptx.h>
+#include <regatta/tool/compile.h>
 
 #include <algorithm>
 #include <cstring>

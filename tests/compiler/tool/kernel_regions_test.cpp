@@ -2,10 +2,10 @@
 //
 // Regions and register sets of our kernels, from both compilers: what goes into the words comes out, and the limits
 // hold.
-#include <regatta/tool/compile.h>
 #include <regatta/passes/regions.h>
 #include <regatta/ptx/ptx.h>
 #include <regatta/test/catch.h>
+#include <regatta/tool/compile.h>
 #include <regatta/trace/region_words.h>
 #include <regatta/trace/regmutex.h>
 #include <regatta/trace/section_registry.h>

@@ -2,11 +2,11 @@
 //
 // --rfv and --rfv-table: the report, the listing and the trace, and the release points of our kernels, obeyed on the
 // paths of their small launches.
-#include <regatta/tool/compile.h>
 #include <regatta/passes/rfv.h>
 #include <regatta/ptx/ptx.h>
 #include <regatta/test/catch.h>
 #include <regatta/tool/annotate.h>
+#include <regatta/tool/compile.h>
 #include <regatta/trace/file.h>
 #include <regatta/trace/rfv.h>
 #include <regatta/trace/section_registry.h>

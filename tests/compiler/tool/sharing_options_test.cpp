@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // --reorder-registers and --scratchpad-layout: the program stays the same, and its trace and reports say what was done.
-#include <regatta/tool/compile.h>
 #include <regatta/launch/launch_file.h>
 #include <regatta/ptx/ptx.h>
 #include <regatta/test/catch.h>
 #include <regatta/tool/annotate.h>
+#include <regatta/tool/compile.h>
 #include <regatta/trace/file.h>
 #include <regatta/trace/live_registers.h>
 #include <regatta/trace/regmutex.h>

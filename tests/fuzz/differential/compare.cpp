@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compare.h"
 
-#include <regatta/tool/compile.h>
 #include <regatta/emulator/emulator.h>
 #include <regatta/ptx/ptx.h>
+#include <regatta/tool/compile.h>
 #include <regatta/trace/types.h>
 
 #include <cstring>

@@ -28,7 +28,7 @@ struct Position {
 /// What a buffer or variable holds at first.
 struct Contents {
   FillSpec fill;
-  std::string file;      ///< Init::file: path, relative to the working directory
+  std::string file;  ///< Init::file: path, relative to the working directory
   std::uint64_t bytes = 0;
   bool is_part = false;  ///< of the file: `bytes` from `file_offset` on; else all of it
   std::uint64_t file_offset = 0;
