@@ -5,11 +5,11 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
+#include <cstdlib>
 
 #include <cerrno>
 #include <cstring>

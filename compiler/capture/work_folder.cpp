@@ -4,10 +4,10 @@
 #include <regatta/trace/types.h>
 
 #include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
+#include <cstdlib>
 
 #include <cerrno>
 #include <cstring>
