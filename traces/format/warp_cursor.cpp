@@ -13,7 +13,9 @@ namespace {
 /// host's own prefetcher follows. `next` may be null, and the lines behind the end of the column.
 inline void read_ahead(const void* next, unsigned lines) {
   const auto at = reinterpret_cast<std::uintptr_t>(next);
-  for (unsigned i = 0; i < lines; ++i) __builtin_prefetch(reinterpret_cast<const void*>(at + 64 * i));
+  for (unsigned i = 0; i < lines; ++i) {
+    __builtin_prefetch(reinterpret_cast<const void*>(at + 64 * i));  // NOLINT(performance-no-int-to-ptr)
+  }
 }
 
 /// out[i] = base + i*step, a 16-byte vector at a time by addition alone: SSE2 has no 32-bit or 64-bit multiply.

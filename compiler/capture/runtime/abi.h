@@ -12,6 +12,11 @@
 
 namespace regatta::capture {
 
+/// An address as a pointer of the program: the two are one under unified addressing.
+inline void* pointer_to(std::uint64_t address) {
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
 /// cudaError_t; not all codes, only those that a call may return here.
 enum Error : int {
   success = 0,

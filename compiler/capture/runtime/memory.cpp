@@ -27,7 +27,7 @@ Error allocate(void** out, std::uint64_t bytes) {
   const auto address = reply.reader().get<std::uint64_t>();
   s.device_memory[address] = bytes;
   s.used += bytes;
-  *out = reinterpret_cast<void*>(address);
+  *out = pointer_to(address);
   return success;
 }
 
@@ -106,7 +106,7 @@ Error copy_symbol(const void* symbol, void* host, std::size_t bytes, std::size_t
   if (v == nullptr) return invalid_symbol;
   if (offset > v->description.bytes || bytes > v->description.bytes - offset) return invalid_value;
   if (v->description.is_constant == 0) {
-    void* const at = reinterpret_cast<void*>(v->description.address + offset);
+    void* const at = pointer_to(v->description.address + offset);
     return to_symbol ? copy_bytes(at, host, bytes) : copy_bytes(host, at, bytes);
   }
   MessageWriter message;
@@ -180,8 +180,7 @@ REGATTA_API int cudaHostGetDevicePointer(void** out, void* host, unsigned /*flag
   SharedRange* const range = s.shared_at(host);
   if (out == nullptr || range == nullptr) return result(invalid_value);
   s.commit(*range);
-  *out = reinterpret_cast<void*>(range->device +
-                                 static_cast<std::uint64_t>(static_cast<std::uint8_t*>(host) - range->host));
+  *out = pointer_to(range->device + static_cast<std::uint64_t>(static_cast<std::uint8_t*>(host) - range->host));
   return result(success);
 }
 REGATTA_API int cudaHostGetFlags(unsigned* flags, void* host) {
@@ -241,7 +240,7 @@ REGATTA_API int cudaGetSymbolAddress(void** out, const void* symbol) {
     refuse("the program takes the address of constant variable '" + v->name +
            "' (cudaGetSymbolAddress), which is not supported: expected cudaMemcpyToSymbol()");
   }
-  *out = reinterpret_cast<void*>(v->description.address);
+  *out = pointer_to(v->description.address);
   return result(success);
 }
 REGATTA_API int cudaGetSymbolSize(std::size_t* out, const void* symbol) {
@@ -294,7 +293,7 @@ REGATTA_API int cudaPointerGetAttributes(PointerAttributes* a, const void* point
   if (const SharedRange* const range = s.shared_at(pointer)) {
     const bool is_managed = range->kind == SharedRange::Kind::managed || range->kind == SharedRange::Kind::variable;
     const std::uint64_t offset = number_of(pointer) - number_of(range->host);
-    *a = {is_managed ? managed : host, 0, reinterpret_cast<void*>(range->device + offset), const_cast<void*>(pointer)};
+    *a = {is_managed ? managed : host, 0, pointer_to(range->device + offset), const_cast<void*>(pointer)};
   }
   return result(success);
 }

@@ -60,8 +60,8 @@ REGATTA_API const char* regatta_list_api() {
   const ElfW(Sym)* symbols = nullptr;
   const char* strings = nullptr;
   for (const ElfW(Dyn)* d = map->l_ld; d->d_tag != DT_NULL; ++d) {
-    if (d->d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(d->d_un.d_ptr);
-    if (d->d_tag == DT_STRTAB) strings = reinterpret_cast<const char*>(d->d_un.d_ptr);
+    if (d->d_tag == DT_SYMTAB) symbols = static_cast<const ElfW(Sym)*>(pointer_to(d->d_un.d_ptr));
+    if (d->d_tag == DT_STRTAB) strings = static_cast<const char*>(pointer_to(d->d_un.d_ptr));
   }
   // The table of symbols ends where that of strings begins, as all linkers place them.
   for (const ElfW(Sym)* s = symbols; reinterpret_cast<const char*>(s) < strings; ++s) {

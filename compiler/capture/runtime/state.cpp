@@ -19,7 +19,7 @@ std::uint64_t pages(std::uint64_t bytes) { return (bytes + page_bytes - 1) / pag
 
 /// Memory of the host at the device's address, so that one pointer serves both; anywhere, if it is taken.
 void* map_at(std::uint64_t address, std::uint64_t bytes) {
-  void* const at = reinterpret_cast<void*>(address);
+  void* const at = pointer_to(address);
   void* const got = mmap(at, pages(bytes), PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (got == at) return got;
@@ -128,7 +128,7 @@ void State::load(Module& m) {
     const std::uint64_t first = d.address / page_bytes * page_bytes;
     // Several variables may share a page, which is then there already.
     map_at(first, d.address + d.bytes - first);
-    range.host = reinterpret_cast<std::uint8_t*>(d.address);
+    range.host = static_cast<std::uint8_t*>(pointer_to(d.address));
     const Reply now =
         ask(Request::read, MessageWriter().put(d.address).put(d.bytes).put(d.bytes).put(std::uint64_t{1}));
     if (now.is_done()) {

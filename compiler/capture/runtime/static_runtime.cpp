@@ -96,9 +96,9 @@ std::uint8_t* memory_near(std::uint64_t near, std::size_t bytes) {
   const std::uint64_t page = near & ~std::uint64_t{4095};
   for (std::uint64_t distance = step; distance < reach; distance += step) {
     for (const std::uint64_t at : {page + distance, page - distance}) {
-      void* const got = mmap(reinterpret_cast<void*>(at), bytes, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-      if (got == reinterpret_cast<void*>(at)) return static_cast<std::uint8_t*>(got);
+      void* const got =
+          mmap(pointer_to(at), bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+      if (got == pointer_to(at)) return static_cast<std::uint8_t*>(got);
       if (got != MAP_FAILED) munmap(got, bytes);
     }
   }
@@ -107,8 +107,7 @@ std::uint8_t* memory_near(std::uint64_t near, std::size_t bytes) {
 
 void make_writable(std::uint64_t address, std::size_t bytes, bool writable) {
   const std::uint64_t first = address & ~std::uint64_t{4095};
-  mprotect(reinterpret_cast<void*>(first), address + bytes - first,
-           PROT_READ | PROT_EXEC | (writable ? PROT_WRITE : 0));
+  mprotect(pointer_to(first), address + bytes - first, PROT_READ | PROT_EXEC | (writable ? PROT_WRITE : 0));
 }
 
 void replace(std::uint64_t base, const std::vector<Function>& functions, void* ours) {
@@ -131,7 +130,7 @@ void replace(std::uint64_t base, const std::vector<Function>& functions, void* o
     std::uint8_t jump[jump_bytes] = {0xe9};
     std::memcpy(jump + 1, &distance, sizeof distance);
     make_writable(from, jump_bytes, true);
-    std::memcpy(reinterpret_cast<void*>(from), jump, sizeof jump);
+    std::memcpy(pointer_to(from), jump, sizeof jump);
     make_writable(from, jump_bytes, false);
   }
   mprotect(far, bytes, PROT_READ | PROT_EXEC);
