@@ -19,6 +19,8 @@ namespace regatta::capture {
 
 namespace {
 
+constexpr const char* program_name = "regatta-capture";
+
 std::string plural(std::uint64_t n, const std::string& what, const std::string& ending) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : ending);
 }
@@ -75,7 +77,8 @@ int capture(const CaptureOptions& o) {
 }  // namespace
 
 int run_capture_tool(int argc, char** argv) {
-  const base::ToolSettings settings{"regatta-capture", "run the program on a smaller problem", "regatta-capture: "};
+  const base::ToolSettings settings{program_name, "run the program on a smaller problem",
+                                    std::string(program_name) + ": "};
   return base::run_tool(settings, [&] {
     try {
       const CaptureOptions o = read_command_line({argv + 1, argv + argc});
@@ -89,8 +92,7 @@ int run_capture_tool(int argc, char** argv) {
       }
       return capture(o);
     } catch (const trace::InputError& e) {
-      const std::string text = e.what(), prefix = "error: ";
-      std::cerr << (text.rfind(prefix, 0) == 0 ? "regatta-capture: " + text.substr(prefix.size()) : text) << "\n";
+      std::cerr << base::with_program(program_name, e.what()) << "\n";
       return 2;
     }
   });

@@ -3,6 +3,7 @@
 
 #include "devices.h"
 
+#include <regatta/base/arguments.h>
 #include <regatta/base/suggestion.h>
 #include <regatta/tool/command_line.h>
 
@@ -59,15 +60,6 @@ std::uint64_t number(const std::string& option, const std::string& text) {
     throw InputError("error: " + option + " '" + text + "', expected a whole number");
   }
   return value;
-}
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> words;
-  for (std::size_t from = 0, comma = 0; comma != std::string::npos; from = comma + 1) {
-    comma = text.find(',', from);
-    words.push_back(text.substr(from, comma == std::string::npos ? comma : comma - from));
-  }
-  return words;
 }
 
 std::pair<std::uint64_t, std::uint64_t> range(const std::string& text) {
@@ -133,9 +125,9 @@ class Reader {
     } else if (name == "--device") {
       out_.device.description = device_named(value(name));
     } else if (name == "--kernels") {
-      out_.choice.kernels = split(value(name));
+      out_.choice.kernels = base::words_of_list(value(name));
     } else if (name == "--launches") {
-      for (const std::string& part : split(value(name))) out_.choice.numbers.push_back(range(part));
+      for (const std::string& part : base::words_of_list(value(name))) out_.choice.numbers.push_back(range(part));
     } else if (name == "--first") {
       out_.choice.first = number(name, value(name));
     } else {

@@ -2,6 +2,7 @@
 #include "device.h"
 
 #include "fat_binary.h"
+#include "fat_binary_head.h"
 
 #include <regatta/base/address_map.h>
 #include <regatta/ir/address_windows.h>
@@ -21,13 +22,19 @@ constexpr std::uint64_t first_buffer = 0x4000'0000;
 constexpr std::uint64_t low_end = base::narrow_windows;
 constexpr std::uint64_t first_high_buffer = std::uint64_t{1} << 37;
 
-/// Which of the things that a GPU stops a message of the emulator means.
-Fault fault_of(const std::string& message) {
-  const auto has = [&](const char* words) { return message.find(words) != std::string::npos; };
-  if (has("assertion")) return Fault::assertion;
-  if (has("misaligned")) return Fault::misaligned;
-  if (has("trap")) return Fault::trap;
-  if (has("outside") || has("out of bounds") || has("past the end") || has("in no buffer")) return Fault::address;
+Fault fault_of(emulator::FaultKind kind) {
+  switch (kind) {
+    case emulator::FaultKind::address:
+      return Fault::address;
+    case emulator::FaultKind::misaligned:
+      return Fault::misaligned;
+    case emulator::FaultKind::assertion:
+      return Fault::assertion;
+    case emulator::FaultKind::trap:
+      return Fault::trap;
+    case emulator::FaultKind::other:
+      break;
+  }
   return Fault::other;
 }
 
@@ -49,10 +56,7 @@ CapturedDevice::CapturedDevice(const DeviceOptions& options, ProgramLog& log)
 std::uint32_t CapturedDevice::load_module(const std::string& name, const std::vector<std::uint8_t>& image) {
   const unsigned architecture = 10 * options_.description.major + options_.description.minor;
   std::string text;
-  constexpr std::uint32_t fat_magic = 0xba55ed50;
-  std::uint32_t magic = 0;
-  if (image.size() >= sizeof magic) std::memcpy(&magic, image.data(), sizeof magic);
-  if (magic == fat_magic) {
+  if (is_fat_binary(image.data(), image.size())) {
     text = choose_ptx(read_fat_binary(image, name), architecture, name).ptx;
   } else if (image.size() >= 4 && std::memcmp(image.data(),
                                               "\x7f"
@@ -268,8 +272,8 @@ std::string CapturedDevice::launch(const KernelLaunch& l) {
   try {
     const emulator::RunCounts counts = k.emulator->run(request);
     warp_instructions_ += counts.warp_instructions;
-  } catch (const trace::InputError& e) {
-    throw KernelFault(fault_of(e.what()), e.what());
+  } catch (const emulator::ProgramFault& e) {
+    throw KernelFault(fault_of(e.kind()), e.what());
   }
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   ++launches_;

@@ -3,6 +3,8 @@
 // The layout is undocumented; it was read off what CUDA 11 to 13 write, beside the options with which they were run.
 #include "fat_binary.h"
 
+#include "fat_binary_head.h"
+
 #include <regatta/base/error.h>
 
 #include <zstd.h>
@@ -13,19 +15,11 @@ namespace regatta::capture {
 
 namespace {
 
-constexpr std::uint32_t container_magic = 0xba55ed50;
 constexpr std::uint16_t kind_ptx = 1, kind_elf = 2;
 /// Flags of a part.
 constexpr std::uint64_t flag_lz4 = 0x2000, flag_zstd = 0x8000;
 /// No source is as long; a damaged size ends here, not in the allocator.
 constexpr std::uint64_t most_ptx_bytes = std::uint64_t{1} << 31;
-
-struct ContainerHead {
-  std::uint32_t magic;
-  std::uint16_t version;
-  std::uint16_t head_bytes;
-  std::uint64_t bytes;  ///< behind the head
-};
 
 struct PartHead {
   std::uint16_t kind;
@@ -42,7 +36,7 @@ struct PartHead {
   std::uint64_t unused;
   std::uint64_t plain_bytes;  ///< of compressed contents
 };
-static_assert(sizeof(ContainerHead) == 16 && sizeof(PartHead) == 64);
+static_assert(sizeof(PartHead) == 64);
 
 [[noreturn]] void fail(const std::string& what, std::uint64_t at, const std::string& why) {
   throw base::InputError("error: fat binary of " + what + ", byte " + std::to_string(at) + ": " + why);
@@ -118,13 +112,13 @@ std::vector<FatBinaryPart> read_fat_binary(const std::vector<std::uint8_t>& byte
   std::uint64_t at = 0;
   // Containers may follow one another, as a linker joins them.
   while (at < bytes.size()) {
-    if (bytes.size() - at < sizeof(ContainerHead)) fail(what, at, "ends inside of its head");
-    const auto container = load<ContainerHead>(bytes, at);
-    if (container.magic != container_magic) {
+    if (bytes.size() - at < sizeof(FatBinaryHead)) fail(what, at, "ends inside of its head");
+    const auto container = load<FatBinaryHead>(bytes, at);
+    if (container.magic != fat_binary_magic) {
       if (at != 0) break;
       fail(what, at, "not a fat binary (its first bytes are not 0xba55ed50)");
     }
-    if (container.head_bytes < sizeof(ContainerHead) || container.head_bytes > bytes.size() - at ||
+    if (container.head_bytes < sizeof(FatBinaryHead) || container.head_bytes > bytes.size() - at ||
         container.bytes > bytes.size() - at - container.head_bytes) {
       fail(what, at,
            "its head promises " + std::to_string(container.bytes) + " bytes, there are " +

@@ -22,7 +22,7 @@ inline constexpr const char* socket_variable = "REGATTA_CAPTURE_SOCKET";
 
 enum class Request : std::uint32_t {
   hello,           ///< version -> DeviceDescription
-  load_module,     ///< name, bytes of a fat binary, of PTX or of both kinds' lists -> module
+  load_module,     ///< name, bytes of fat binaries or of PTX -> module
   allocate,        ///< bytes -> address
   reserve,         ///< bytes -> address, for memory of the host that a kernel may use later
   commit,          ///< a reserved address: from now on memory of the device
@@ -34,18 +34,8 @@ enum class Request : std::uint32_t {
   write_variable,  ///< module, name, offset, bytes
   read_variable,   ///< module, name, offset, count -> bytes
   launch,          ///< module, kernel, grid, block, shared bytes, flags, parameters -> LaunchAnswer
-  array_create,    ///< width, height, depth, flags, channel format -> array
-  array_destroy,   ///< array
-  array_write,     ///< array, x in bytes, y, z, width in bytes, rows, slices, bytes
-  array_read,      ///< array, x in bytes, y, z, width in bytes, rows, slices -> bytes
-  texture_create,  ///< resource, sampler -> handle
-  texture_destroy,
-  texture_bind,  ///< module, name, resource, sampler
-  surface_create,
-  surface_destroy,
-  surface_bind,
-  warn,    ///< text, which the user sees once
-  refuse,  ///< text: the program needs what there is not; it ends
+  warn,            ///< text, which the user sees once
+  refuse,          ///< text: the program needs what there is not; it ends
 };
 
 /// Outcome of a request. Everything but `done` comes with a text.
@@ -154,7 +144,6 @@ struct VariableDescription {
   std::uint64_t address = 0;  ///< of a .global variable, and of a .const one a generic address
   std::uint64_t bytes = 0;
   std::uint32_t is_constant = 0;
-  std::uint32_t is_managed = 0;
 };
 
 }  // namespace regatta::capture

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server.h"
 
+#include "socket_bytes.h"
+
 #include <regatta/ir/address_windows.h>
 
 #include <poll.h>
@@ -30,30 +32,6 @@ Answer with_text(Status status, const std::string& text, Fault fault = Fault::ot
   MessageWriter out;
   out.put(static_cast<std::uint32_t>(fault)).put_text(text);
   return {status, out.bytes()};
-}
-
-bool send_all(int socket, const void* from, std::size_t bytes) {
-  const auto* at = static_cast<const char*>(from);
-  while (bytes != 0) {
-    const ssize_t sent = send(socket, at, bytes, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    at += sent;
-    bytes -= static_cast<std::size_t>(sent);
-  }
-  return true;
-}
-
-bool receive_all(int socket, void* to, std::size_t bytes) {
-  auto* at = static_cast<char*>(to);
-  while (bytes != 0) {
-    const ssize_t got = recv(socket, at, bytes, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    bytes -= static_cast<std::size_t>(got);
-  }
-  return true;
 }
 
 }  // namespace

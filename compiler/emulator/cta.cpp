@@ -365,9 +365,9 @@ std::string CtaRunner::waiting_text() const {
   return text;
 }
 
-void CtaRunner::fail(const Warp& w, const Op& op, unsigned lane, const std::string& what) const {
+void CtaRunner::fail(const Warp& w, const Op& op, unsigned lane, const std::string& what, FaultKind kind) const {
   const auto thread = unflatten(w.first_thread() + lane, request_.block);
-  fail_at(f_, *op.instruction, cta_, &thread, what);
+  fail_at(f_, *op.instruction, cta_, &thread, what, kind);
 }
 
 }  // namespace regatta::emulator

@@ -8,6 +8,7 @@
 #include "warp.h"
 
 #include <regatta/emulator/emulator.h>
+#include <regatta/emulator/program_fault.h>
 #include <regatta/emulator/texture_table.h>
 
 #include <array>
@@ -188,7 +189,8 @@ class CtaRunner {
   void put(Warp& w, std::uint32_t destination, unsigned words, unsigned lane, std::uint64_t value) const;
   std::uint64_t get(const Warp& w, const LaneSource& s, unsigned lane, bool wide) const;
 
-  [[noreturn]] void fail(const Warp& w, const Op& op, unsigned lane, const std::string& what) const;
+  [[noreturn]] void fail(const Warp& w, const Op& op, unsigned lane, const std::string& what,
+                         FaultKind kind = FaultKind::other) const;
   bool local_may_be_meant(const Op& op) const {
     return f_.local_bytes != 0 && (op.space == trace::MemorySpace::local || op.space == trace::MemorySpace::generic);
   }

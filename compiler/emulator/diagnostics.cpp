@@ -50,8 +50,8 @@ std::string message_at(const ir::Function& f, const ir::Instruction& i, const st
 }
 
 void fail_at(const ir::Function& f, const ir::Instruction& i, const std::array<std::uint32_t, 3>& cta,
-             const std::array<std::uint32_t, 3>* thread, const std::string& what) {
-  throw trace::InputError(message_at(f, i, cta, thread, what));
+             const std::array<std::uint32_t, 3>* thread, const std::string& what, FaultKind kind) {
+  throw ProgramFault(kind, message_at(f, i, cta, thread, what));
 }
 
 }  // namespace regatta::emulator

@@ -3,6 +3,7 @@
 // How errors of an emulated program are worded.
 #pragma once
 
+#include <regatta/emulator/program_fault.h>
 #include <regatta/ir/ir.h>
 
 #include <array>
@@ -26,8 +27,9 @@ std::array<std::uint32_t, 3> unflatten(std::uint64_t index, const std::array<std
 /// Location, "error: " or what else `kind` is, kernel, CTA, thread (if `thread` is not null), what, source line.
 std::string message_at(const ir::Function& f, const ir::Instruction& i, const std::array<std::uint32_t, 3>& cta,
                        const std::array<std::uint32_t, 3>* thread, const std::string& what, const char* kind = "error");
-/// Throws trace::InputError of message_at().
+/// Throws ProgramFault of message_at().
 [[noreturn]] void fail_at(const ir::Function& f, const ir::Instruction& i, const std::array<std::uint32_t, 3>& cta,
-                          const std::array<std::uint32_t, 3>* thread, const std::string& what);
+                          const std::array<std::uint32_t, 3>* thread, const std::string& what,
+                          FaultKind kind = FaultKind::other);
 
 }  // namespace regatta::emulator

@@ -149,7 +149,7 @@ void CtaRunner::bad_address(Warp& w, const Op& op, unsigned lane, const char* ve
     const auto thread = unflatten(w.first_thread() + lane, request_.block);
     throw StrayReadError(message_at(f_, *op.instruction, cta_, &thread, what));
   }
-  fail(w, op, lane, what);
+  fail(w, op, lane, what, FaultKind::address);
 }
 
 Place CtaRunner::stray_place(Warp& w, const Op& op, unsigned lane) {
@@ -192,7 +192,8 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, Use use) {
   if (address % bytes != 0) {
     fail(w, op, lane,
          "misaligned " + std::string(verb) + " of " + std::to_string(bytes) + " bytes at " + where() +
-             ", expected a multiple of " + std::to_string(bytes));
+             ", expected a multiple of " + std::to_string(bytes),
+         FaultKind::misaligned);
   }
   Place place;
   std::size_t size = 0;
@@ -237,7 +238,7 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, Use use) {
     bad_address(w, op, lane, verb, where() + ", " + owner + std::to_string(size) + " bytes");
   }
   if (use != Use::read && (space == MemorySpace::constant || space == MemorySpace::param)) {
-    fail(w, op, lane, std::string(verb) + " to read-only " + where());
+    fail(w, op, lane, std::string(verb) + " to read-only " + where(), FaultKind::address);
   }
   const auto good = [&] {
     return use == Use::read ? some_written(place.written, bytes) : all_written(place.written, bytes);

@@ -201,10 +201,11 @@ void CtaRunner::trap(Warp& w, const Op& op, LaneMask active) {
     const auto& specials = program_.specials;
     const bool wants_grid =
         std::find(specials.begin(), specials.end(), ir::Special::grid_barrier_low) != specials.end();
-    if (!wants_grid || request_.cooperative) fail(w, op, lane, "trap");
+    if (!wants_grid || request_.cooperative) fail(w, op, lane, "trap", FaultKind::trap);
     fail(w, op, lane,
          "trap; the kernel looks for the barrier of its grid (%envreg1 and %envreg2; cooperative_groups::this_grid()), "
-         "and the launch is not cooperative");
+         "and the launch is not cooperative",
+         FaultKind::trap);
   }
   check_reads(w, op, active);
   if (op.value_count == 2) {
@@ -215,12 +216,13 @@ void CtaRunner::trap(Warp& w, const Op& op, LaneMask active) {
       const std::uint64_t value = get(w, op.values[0], lane, wide);
       text.replace(at, 1, wide ? hex_text(value) : std::to_string(value));
     }
-    fail(w, op, lane, text);
+    fail(w, op, lane, text, FaultKind::trap);
   }
   const auto text = [&](unsigned n) { return read_string(w, op, lane, get(w, op.values[n], lane, true)); };
   const std::string condition = text(0), file = text(1);
   fail(w, op, lane,
-       "assertion '" + condition + "' failed at " + file + ":" + std::to_string(get(w, op.values[2], lane, false)));
+       "assertion '" + condition + "' failed at " + file + ":" + std::to_string(get(w, op.values[2], lane, false)),
+       FaultKind::assertion);
 }
 
 }  // namespace regatta::emulator

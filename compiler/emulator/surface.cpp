@@ -28,7 +28,8 @@ std::uint64_t CtaRunner::surface_address(Warp& w, const Op& op, unsigned lane, c
   if (at[0] % t.access_bytes != 0) {
     fail(w, op, lane,
          "misaligned surface access of " + std::to_string(t.access_bytes) + " bytes at byte " + std::to_string(at[0]) +
-             " of a row, expected a multiple of " + std::to_string(t.access_bytes));
+             " of a row, expected a multiple of " + std::to_string(t.access_bytes),
+         FaultKind::misaligned);
   }
   const std::int64_t row = std::int64_t{view.shape.width} * view.shape.format.bytes();
   // The last place that a coordinate can have.
@@ -42,7 +43,8 @@ std::uint64_t CtaRunner::surface_address(Warp& w, const Op& op, unsigned lane, c
       const std::string end = std::to_string(d == 0 ? row : last[d] + 1);
       fail(w, op, lane,
            "surface access of " + std::to_string(t.access_bytes) + " bytes at " + names[d] + std::to_string(at[d]) +
-               ", which is outside of the surface, expected one of 0 to " + end);
+               ", which is outside of the surface, expected one of 0 to " + end,
+           FaultKind::address);
     }
     at[d] = std::clamp<std::int64_t>(at[d], 0, last[d]);
   }

@@ -11,6 +11,16 @@
 
 namespace regatta::launch {
 
+/// Of members in structures, and of loops in loops.
+inline constexpr unsigned max_depth = 16;
+
+template <class T>
+std::vector<std::string> names_of(const std::vector<T>& items) {
+  std::vector<std::string> names;
+  for (const T& item : items) names.push_back(item.name);
+  return names;
+}
+
 class LaunchFileParser {
  public:
   LaunchFileParser(LaunchFile& out, std::string folder) : out_(out), folder_(std::move(folder)) {}
@@ -31,6 +41,9 @@ class LaunchFileParser {
   std::size_t add_ptx(const std::string& name);
   /// The PTX file that a table names.
   std::optional<std::size_t> module(TomlTable& t);
+  std::size_t find_buffer(const std::string& name, const Position& where, bool inline_buffers) const;
+
+  // steps.cpp
   std::vector<Step> steps(TomlTable& t, std::vector<std::string>& counters, unsigned depth);
   Step step(const toml::table& table, std::vector<std::string>& counters, unsigned depth);
   void run_step(TomlTable& t, Step& s, const std::vector<std::string>& counters) const;
@@ -48,7 +61,6 @@ class LaunchFileParser {
   void check_fits(TomlTable& t, const char* key, std::uint64_t bytes, const Memory& memory) const;
   void check_counters(const Parameter& parameter, const Launch& launch, const std::vector<std::string>& counters) const;
   void check_counters(const Step& run, const std::vector<std::string>& counters) const;
-  std::size_t find_buffer(const std::string& name, const Position& where, bool inline_buffers) const;
 
   // textures.cpp
   void arrays(TomlTable& root);

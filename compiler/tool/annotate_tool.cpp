@@ -15,13 +15,6 @@ namespace {
 
 constexpr const char* program_name = "regatta-annotate";
 
-/// A message with its place is a compiler's: "file:line:column: error: ...". Any other has the name of the program.
-std::string with_program(const std::string& message) {
-  const std::string without_place = "error: ";
-  if (message.rfind(without_place, 0) != 0) return message;
-  return std::string(program_name) + ": " + message.substr(without_place.size());
-}
-
 }  // namespace
 
 int run_annotate_tool(int argc, char** argv, passes::PassRegistry passes, trace::SectionRegistry sections) {
@@ -41,7 +34,7 @@ int run_annotate_tool(int argc, char** argv, passes::PassRegistry passes, trace:
       std::cerr << e.what() << "\n(a GPU may read there unnoticed: --out-of-bounds warn goes on with zero)\n";
       return 2;
     } catch (const trace::InputError& e) {
-      std::cerr << with_program(e.what()) << "\n";
+      std::cerr << base::with_program(program_name, e.what()) << "\n";
       return 2;
     }
   });

@@ -165,16 +165,6 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-/// The words of a list with commas.
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> words;
-  for (std::size_t from = 0, comma = 0; comma != std::string::npos; from = comma + 1) {
-    comma = text.find(',', from);
-    words.push_back(text.substr(from, comma == std::string::npos ? comma : comma - from));
-  }
-  return words;
-}
-
 /// Schemes, or "all"; "a+b" stands for both.
 void parse_schemes(const std::string& text, AnnotateOptions& o) {
   const std::vector<std::string> known = trace::schemes_with_code();
@@ -183,9 +173,9 @@ void parse_schemes(const std::string& text, AnnotateOptions& o) {
     o.schemes = known;
     return;
   }
-  for (std::string word : split(text)) {
+  for (std::string word : base::words_of_list(text)) {
     std::replace(word.begin(), word.end(), '+', ',');
-    for (const std::string& scheme : split(word)) {
+    for (const std::string& scheme : base::words_of_list(word)) {
       if (std::find(known.begin(), known.end(), scheme) == known.end()) {
         throw InputError("error: --for '" + scheme + "', expected all or schemes of regatta-sim: " + joined(known) +
                          base::suggestion(scheme, known));
@@ -199,7 +189,7 @@ void parse_annotations(const std::string& text, AnnotateOptions& o) {
   if (text == "all") return;
   o.annotations.emplace();
   if (text == "none") return;
-  for (const std::string& name : split(text)) o.annotations->insert(name);
+  for (const std::string& name : base::words_of_list(text)) o.annotations->insert(name);
 }
 
 /// The options of the annotation passes.

@@ -4,6 +4,8 @@
 // right, and its trace runs under five schemes and the baseline without a wrong operand.
 #include <regatta/test/catch.h>
 
+#include <filesystem>
+
 #include "folder.h"
 #include "process.h"
 #include "statistics.h"
@@ -22,13 +24,17 @@ struct Program {
 
 /// matrix_multiplication has CTAs of 53,248 bytes of shared memory, more than a GTX 980 has for one.
 constexpr Program programs[] = {
-    {"bfs", "2000", 0},        {"bitonic_sort", "4096", 6},   {"black_scholes", "1000", 1},
-    {"convolution", "50", 4},  {"fast_walsh", "1024", 4},     {"gaussian", "20", 38},
-    {"histogram", "5000", 2},  {"hotspot", "30", 0},          {"kmeans", "500", 0},
-    {"lud", "48", 7},          {"monte_carlo", "5", 1},       {"matrix_multiplication", "24", 3, "h100"},
-    {"nbody", "70", 3},        {"needleman_wunsch", "64", 3}, {"pathfinder", "500", 6},
-    {"prefix_sum", "5000", 3}, {"reduction", "5003", 8},      {"shortest_paths", "400", 0},
-    {"spmv", "300", 0},        {"stencil3d", "20", 3},        {"streams", "5000", 5},
+    {"bfs", "2000", 0},           {"bitonic_sort", "4096", 6},
+    {"black_scholes", "1000", 1}, {"convolution", "50", 4},
+    {"fast_walsh", "1024", 4},    {"gaussian", "20", 38},
+    {"histogram", "5000", 2},     {"hotspot", "30", 0},
+    {"kmeans", "500", 0},         {"lud", "48", 7},
+    {"monte_carlo", "5", 1},      {"matrix_multiplication", "24", 3, "h100"},
+    {"nbody", "70", 3},           {"needleman_wunsch", "64", 3},
+    {"pathfinder", "500", 6},     {"prefix_sum", "5000", 3},
+    {"reduction", "5003", 8},     {"shortest_paths", "400", 0},
+    {"grid_sync", "300", 1},      {"spmv", "300", 0},
+    {"stencil3d", "20", 3},       {"streams", "5000", 5},
 };
 
 /// Captures a program; the trace's path.
@@ -61,4 +67,15 @@ TEST_CASE(
   DYNAMIC_SECTION("every second program, from " << half) {
     for (std::size_t p = half; p < std::size(programs); p += 2) check_program(programs[p]);
   }
+}
+
+TEST_CASE("a program that needs what there is not is refused by name, and leaves nothing behind") {
+  const Folder folder;
+  const std::string trace = folder.file("program.rgt");
+  const auto r = test::run_process(
+      {REGATTA_CAPTURE, "--out", trace, REGATTA_SOURCE_DIR "/examples/programs/bin/textures"}, {folder.path()});
+  CHECK(r.status == 2);
+  CHECK(r.err ==
+        "regatta-capture: the program calls cudaMallocArray(), which is not supported (regatta-capture --list-api)\n");
+  CHECK(std::filesystem::is_empty(folder.path()));
 }

@@ -30,4 +30,13 @@ void refuse_option_as_value(const std::vector<std::string>& arguments,
   }
 }
 
+std::vector<std::string> words_of_list(const std::string& text) {
+  std::vector<std::string> words;
+  for (std::size_t from = 0, comma = 0; comma != std::string::npos; from = comma + 1) {
+    comma = text.find(',', from);
+    words.push_back(text.substr(from, comma == std::string::npos ? comma : comma - from));
+  }
+  return words;
+}
+
 }  // namespace regatta::base

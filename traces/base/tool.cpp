@@ -89,6 +89,12 @@ void say_fault(int signal, const void* address) {
 
 }  // namespace
 
+std::string with_program(const std::string& program, const std::string& message) {
+  const std::string without_place = "error: ";
+  if (message.rfind(without_place, 0) != 0) return message;
+  return program + ": " + message.substr(without_place.size());
+}
+
 void allocation_failed() {
   if (const std::new_handler handler = std::get_new_handler()) handler();
   throw std::bad_alloc();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "connection.h"
 
+#include "../socket_bytes.h"
+
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -68,42 +70,19 @@ class Connection {
     head.kind = static_cast<std::uint32_t>(kind);
     head.bytes = message.bytes().size() + tail_bytes;
     Reply reply;
-    const bool sent = send_all(&head, sizeof head) && send_all(message.bytes().data(), message.bytes().size()) &&
-                      send_all(tail, tail_bytes);
-    if (!sent || !receive_all(&head, sizeof head)) end(lost());
+    const bool sent = send_all(socket_, &head, sizeof head) &&
+                      send_all(socket_, message.bytes().data(), message.bytes().size()) &&
+                      send_all(socket_, tail, tail_bytes);
+    if (!sent || !receive_all(socket_, &head, sizeof head)) end(lost());
     reply.status = static_cast<Status>(head.kind);
     reply.bytes.resize(head.bytes);
-    if (!receive_all(reply.bytes.data(), head.bytes)) end(lost());
+    if (!receive_all(socket_, reply.bytes.data(), head.bytes)) end(lost());
     if (reply.status == Status::refused) end("");  // the server says why
     return reply;
   }
 
-  std::string lost() const {
+  static std::string lost() {
     return "no answer: another process of the program uses CUDA already, or regatta-capture has ended";
-  }
-
-  bool send_all(const void* from, std::uint64_t bytes) const {
-    const auto* at = static_cast<const char*>(from);
-    while (bytes != 0) {
-      const ssize_t sent = send(socket_, at, bytes, MSG_NOSIGNAL);
-      if (sent < 0 && errno == EINTR) continue;
-      if (sent <= 0) return false;
-      at += sent;
-      bytes -= static_cast<std::uint64_t>(sent);
-    }
-    return true;
-  }
-
-  bool receive_all(void* to, std::uint64_t bytes) const {
-    auto* at = static_cast<char*>(to);
-    while (bytes != 0) {
-      const ssize_t got = recv(socket_, at, bytes, 0);
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return false;
-      at += got;
-      bytes -= static_cast<std::uint64_t>(got);
-    }
-    return true;
   }
 
   std::recursive_mutex mutex_;

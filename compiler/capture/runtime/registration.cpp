@@ -2,6 +2,7 @@
 //
 // What the compiler makes a program call before main(): its fat binaries, kernels and variables, and the two halves of
 // "kernel<<<...>>>(...)".
+#include "../fat_binary_head.h"
 #include "state.h"
 
 #include <cstring>
@@ -11,7 +12,6 @@ namespace regatta::capture {
 namespace {
 
 constexpr int wrapper_magic = 0x466243b1;
-constexpr std::uint32_t container_magic = 0xba55ed50;
 
 struct Wrapper {
   int magic, version;
@@ -20,13 +20,9 @@ struct Wrapper {
 };
 
 std::vector<std::uint8_t> container_bytes(const std::uint8_t* from) {
-  struct Head {
-    std::uint32_t magic;
-    std::uint16_t version, head_bytes;
-    std::uint64_t bytes;
-  } head{};
+  FatBinaryHead head{};
   std::memcpy(&head, from, sizeof head);
-  if (head.magic != container_magic) return {};
+  if (head.magic != fat_binary_magic) return {};
   return {from, from + head.head_bytes + head.bytes};
 }
 

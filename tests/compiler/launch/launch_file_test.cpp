@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/launch/launch_file.h>
+#include <regatta/launch/program.h>
 #include <regatta/test/catch.h>
 
 #include <unistd.h>
@@ -368,4 +369,80 @@ TEST_CASE("a file without an end is refused") {
       parse_launch_file(single + "[[param]]\nbuffer = 8\ninit = \"file\"\nfile = \"/dev/zero\"\n", "l.toml");
   CHECK_THROWS_WITH(make_contents(f, f.buffers[0].contents, f.buffers[0].where),
                     "l.toml:5:1: error: cannot read '/dev/zero': it is a device, expected a file");
+}
+
+namespace {
+
+/// What a program does to a device, in words.
+struct Told : Device {
+  std::vector<std::string> calls;
+  std::uint64_t allocate(const Buffer& b) override {
+    calls.push_back("allocate " + b.name + " at " + std::to_string(b.address.value_or(0)));
+    return b.address.value_or(0x1000);
+  }
+  void release(std::uint64_t address) override { calls.push_back("release " + std::to_string(address)); }
+  void write(std::uint64_t address, const void* from, std::size_t bytes) override {
+    std::string text = "write " + std::to_string(address) + ":";
+    for (std::size_t i = 0; i < bytes; ++i)
+      text += " " + std::to_string(unsigned{static_cast<const std::uint8_t*>(from)[i]});
+    calls.push_back(text);
+  }
+  void read(std::uint64_t, void*, std::size_t) const override {}
+  std::uint64_t variable_bytes(const Global&) const override { return 8; }
+  void write_variable(const Global& g, std::uint64_t offset, const void*, std::size_t bytes) override {
+    calls.push_back("variable " + g.symbol + " " + std::to_string(offset) + " " + std::to_string(bytes));
+  }
+  void read_variable(const Global&, std::uint64_t, void*, std::size_t) const override {}
+  void launch(const Launch& l, const ParameterBytes&) override {
+    calls.push_back(l.name + (l.traced ? "" : ", not traced"));
+  }
+};
+
+const std::string captured =
+    "ptx = \"p.ptx\"\n[[global]]\nname = \"m.x\"\nsymbol = \"x\"\ninit = \"module\"\n"
+    "[[buffer]]\nname = \"b\"\nbytes = 4\naddress = 4096\n"
+    "[[launch]]\nname = \"l\"\nentry = \"k\"\ngrid = [1]\nblock = [1]\ntrace = false\nparams = [{ buffer = \"b\" }]\n";
+
+std::vector<std::string> told(const std::string& steps) {
+  const LaunchFile f = parse_launch_file(captured + steps, "l.toml");
+  Told device;
+  Program(f, device).run();
+  return device.calls;
+}
+
+std::string error_of_run(const std::string& steps) {
+  try {
+    told(steps);
+  } catch (const trace::InputError& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("buffers live from a step to a step, at their addresses, and loads take parts of files") {
+  const TemporaryFile file({1, 2, 3, 4, 5, 6, 7, 8});
+  const std::string load = "file = \"" + file.path() + "\"\nfile_offset = 3\nbytes = 2\n";
+  const std::string make = "[[step]]\nallocate = \"b\"\n", end = "[[step]]\nfree = \"b\"\n";
+  CHECK(told(make + "[[step]]\nload = \"b\"\noffset = 1\n" + load + "[[step]]\nload = \"m.x\"\n" + load +
+             "[[step]]\nrun = \"l\"\n" + end + make) ==
+        std::vector<std::string>{"allocate b at 4096", "write 4097: 4 5", "variable x 0 2", "l, not traced",
+                                 "release 4096", "allocate b at 4096"});
+  const auto gone = [](unsigned line) {
+    return "l.toml:" + std::to_string(line) +
+           ":1: error: buffer 'b' does not exist here: a step allocates it later, or has freed it";
+  };
+  CHECK(error_of_run("[[step]]\nfill = \"b\"\n" + make) == gone(17));
+  CHECK(error_of_run(make + end + "[[step]]\nfill = \"b\"\n") == gone(21));
+  CHECK(error_of_run(make + end + end) == gone(21));
+  CHECK(error_of_run(make + end + "[[step]]\nrun = \"l\"\n").find("error: buffer 'b' does not exist here") !=
+        std::string::npos);
+  CHECK(error_of_run(make + make) == "l.toml:19:1: error: buffer 'b' exists already");
+  CHECK(error_of_run(make + "[[step]]\nload = \"b\"\nfile = \"" + file.path() + "\"\nfile_offset = 7\nbytes = 2\n") ==
+        "l.toml:19:1: error: cannot read '" + file.path() + "': it has no 2 bytes from byte 7 on, but 8");
+  CHECK(error_of_run("[[step]]\nallocate = \"c\"\n") ==
+        "l.toml:18:12: error: no [[buffer]] is called 'c'; did you mean 'b'?");
+  CHECK(error_of(program + "[[step]]\nload = \"a\"\nfile = \"" + file.path() + "\"\nfile_offset = 1\n") ==
+        "l.toml:15:15: error: 'file_offset' needs 'bytes'");
 }

@@ -84,9 +84,10 @@ class TraceSink {
 
 /// A kernel that is ready to run. The function, the memory and the image must outlive it.
 ///
-/// Everything that is wrong with a program throws trace::InputError, as "file:line:column: error: kernel 'k', CTA
-/// (x,y,z), thread (x,y,z): what (source:line)": accesses out of bounds or misaligned, reads of registers, predicates,
-/// shared or global memory never written, barriers under divergence or that never fill, endless loops, trap.
+/// Everything that is wrong with a program throws ProgramFault, a trace::InputError, as "file:line:column: error:
+/// kernel 'k', CTA (x,y,z), thread (x,y,z): what (source:line)": accesses out of bounds or misaligned, reads of
+/// registers, predicates, shared or global memory never written, barriers under divergence or that never fill, endless
+/// loops, trap.
 class Emulator {
  public:
   /// `reconvergence` has one entry per block, -1 for the kernel's exit. Throws trace::InputError for an

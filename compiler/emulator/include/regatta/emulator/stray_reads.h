@@ -3,7 +3,7 @@
 // Reads of global memory that hit no buffer: what --out-of-bounds warn and zero let pass.
 #pragma once
 
-#include <regatta/trace/types.h>
+#include <regatta/emulator/program_fault.h>
 
 #include <cstdint>
 #include <string>
@@ -17,9 +17,9 @@ struct StrayRead {
 };
 
 /// A read that EmulatorOptions::stray_reads would let pass.
-class StrayReadError : public trace::InputError {
+class StrayReadError : public ProgramFault {
  public:
-  using trace::InputError::InputError;
+  explicit StrayReadError(const std::string& what) : ProgramFault(FaultKind::address, what) {}
 };
 
 }  // namespace regatta::emulator

@@ -67,9 +67,9 @@ struct L1Config {
 ///
 ///   data_load        policy "cache": allocates, and fetches the whole line or the missing sectors; "bypass": to the L2
 ///   local_load       the same, with its own policy
-///   texture          the same, with its own policy; whatever stores do to the line, which a kernel may not read and
-///   write data_store       loads not cached: to the L2. Otherwise by policy: local_store        write_evict    to the
-///   L2; the line leaves the L1, written back first if dirty
+///   texture          the same, with its own policy. Stores do not matter: a kernel may not write what it fetches
+///   data_store       loads not cached: to the L2. Otherwise by policy:
+///   local_store        write_evict    to the L2; the line leaves the L1, written back first if dirty
 ///                      write_through  to the L2; the line stays, with the sectors written
 ///                      write_back     the sectors become dirty, answered like a hit
 ///                    the latter two allocate a line without a fetch; a write-back store that misses and does not

@@ -13,4 +13,7 @@ namespace regatta::base {
 void refuse_option_as_value(const std::vector<std::string>& arguments,
                             const std::function<bool(const std::string&)>& needs_value);
 
+/// The words of a list with commas; empty ones too.
+std::vector<std::string> words_of_list(const std::string& text);
+
 }  // namespace regatta::base

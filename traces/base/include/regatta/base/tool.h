@@ -22,6 +22,10 @@ struct ToolSettings {
 ///     committed stay whole.
 int run_tool(const ToolSettings& settings, const std::function<int()>& work);
 
+/// A message with its place is a compiler's: "file:line:column: error: ...", and stays so. Any other, "error: ...", has
+/// the name of the program in front instead.
+std::string with_program(const std::string& program, const std::string& message);
+
 /// Ends as an allocation that fails does: by the new-handler if there is one, else with std::bad_alloc. For memory that
 /// a C library could not get.
 [[noreturn]] void allocation_failed();
