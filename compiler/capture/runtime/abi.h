@@ -16,6 +16,7 @@ namespace regatta::capture {
 inline void* pointer_to(std::uint64_t address) {
   return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
+inline std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
 /// cudaError_t; not all codes, only those that a call may return here.
 enum Error : int {

@@ -7,10 +7,8 @@ namespace regatta::capture {
 
 namespace {
 
-std::uint64_t number_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
-
 MessageWriter rows_message(const void* address, std::uint64_t pitch, BoxSize size) {
-  return MessageWriter().put(number_of(address)).put(pitch).put(size.width).put(size.rows);
+  return MessageWriter().put(address_of(address)).put(pitch).put(size.width).put(size.rows);
 }
 
 /// One slice.
@@ -24,7 +22,7 @@ Error copy_rows(std::uint8_t* to, std::uint64_t to_pitch, const std::uint8_t* fr
   }
   if (to_device && from_device) {
     MessageWriter message = rows_message(to, to_pitch, size);
-    message.put(number_of(from)).put(from_pitch).put(size.width).put(size.rows);
+    message.put(address_of(from)).put(from_pitch).put(size.width).put(size.rows);
     return error_of(ask(Request::copy, message));
   }
   if (to_device) {

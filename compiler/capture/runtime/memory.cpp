@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::size_t pitch_granule = 512;
 
-std::uint64_t number_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
-
 Error allocate(void** out, std::uint64_t bytes) {
   State& s = State::get();
   const Guard guard(s.lock);
@@ -35,9 +33,9 @@ Error release(void* pointer) {
   State& s = State::get();
   const Guard guard(s.lock);
   if (pointer == nullptr) return success;
-  const auto found = s.device_memory.find(number_of(pointer));
+  const auto found = s.device_memory.find(address_of(pointer));
   if (found == s.device_memory.end()) return s.release_shared(pointer);
-  const Reply reply = ask(Request::release, MessageWriter().put(number_of(pointer)));
+  const Reply reply = ask(Request::release, MessageWriter().put(address_of(pointer)));
   if (!reply.is_done()) return invalid_value;
   s.used -= found->second;
   s.device_memory.erase(found);
@@ -166,7 +164,7 @@ REGATTA_API int cudaHostRegister(void* pointer, std::size_t bytes, unsigned /*fl
   range.device = reply.reader().get<std::uint64_t>();
   range.bytes = bytes;
   range.kind = SharedRange::Kind::registered;
-  s.shared[number_of(pointer)] = std::move(range);
+  s.shared[address_of(pointer)] = std::move(range);
   return result(success);
 }
 REGATTA_API int cudaHostUnregister(void* pointer) {
@@ -292,7 +290,7 @@ REGATTA_API int cudaPointerGetAttributes(PointerAttributes* a, const void* point
   if (s.is_device(pointer)) *a = {of_device, 0, const_cast<void*>(pointer), nullptr};
   if (const SharedRange* const range = s.shared_at(pointer)) {
     const bool is_managed = range->kind == SharedRange::Kind::managed || range->kind == SharedRange::Kind::variable;
-    const std::uint64_t offset = number_of(pointer) - number_of(range->host);
+    const std::uint64_t offset = address_of(pointer) - address_of(range->host);
     *a = {is_managed ? managed : host, 0, pointer_to(range->device + offset), const_cast<void*>(pointer)};
   }
   return result(success);

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::uint64_t page_bytes = 4096;
 
-std::uint64_t number_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 std::uint64_t pages(std::uint64_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
 /// Memory of the host at the device's address, so that one pointer serves both; anywhere, if it is taken.
@@ -173,17 +172,17 @@ Variable* State::variable(const void* symbol) {
 }
 
 bool State::is_device(const void* address) const {
-  const auto after = device_memory.upper_bound(number_of(address));
+  const auto after = device_memory.upper_bound(address_of(address));
   if (after == device_memory.begin()) return false;
   const auto& [base, bytes] = *std::prev(after);
-  return number_of(address) - base < std::max<std::uint64_t>(bytes, 1);
+  return address_of(address) - base < std::max<std::uint64_t>(bytes, 1);
 }
 
 SharedRange* State::shared_at(const void* address) {
-  const auto after = shared.upper_bound(number_of(address));
+  const auto after = shared.upper_bound(address_of(address));
   if (after == shared.begin()) return nullptr;
   SharedRange& range = std::prev(after)->second;
-  return number_of(address) - std::prev(after)->first < range.bytes ? &range : nullptr;
+  return address_of(address) - std::prev(after)->first < range.bytes ? &range : nullptr;
 }
 
 SharedRange* State::shared_of_device(std::uint64_t address) {
@@ -203,7 +202,7 @@ Error State::allocate_shared(std::uint64_t bytes, SharedRange::Kind kind, void**
   range.host = static_cast<std::uint8_t*>(map_at(range.device, range.bytes));
   if (range.host == nullptr) return memory_allocation;
   *out = range.host;
-  SharedRange& kept = shared[number_of(range.host)] = std::move(range);
+  SharedRange& kept = shared[address_of(range.host)] = std::move(range);
   if (kind == SharedRange::Kind::managed) commit(kept);
   return success;
 }
@@ -217,7 +216,7 @@ void State::commit(SharedRange& range) {
 }
 
 Error State::release_shared(const void* host) {
-  const auto found = shared.find(number_of(host));
+  const auto found = shared.find(address_of(host));
   if (found == shared.end()) return invalid_value;
   ask(Request::release, MessageWriter().put(found->second.device));
   if (found->second.kind != SharedRange::Kind::registered) munmap(found->second.host, pages(found->second.bytes));
