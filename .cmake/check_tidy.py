@@ -9,6 +9,7 @@ are read as one file. Where names of two sources clash in that, the folder is ha
 import argparse
 import concurrent.futures
 import dataclasses
+import itertools
 import json
 import os
 import re
@@ -67,10 +68,12 @@ class Tidy:
         self._folder = build / "tidy"
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir()
+        self._numbers = itertools.count()
 
     def check(self, group):
         """Output of clang-tidy; empty when it found nothing."""
-        folder = self._folder / f"{group[0].room.replace('/', '_')}.{group[0].file.stem}.{len(group)}"
+        # Numbered: CMake names what it joined alike (unity_0_cxx) in every target of a room.
+        folder = self._folder / f"{next(self._numbers)}.{group[0].room.replace('/', '_')}.{group[0].file.stem}"
         folder.mkdir()
         file = group[0].file
         if len(group) > 1:
