@@ -57,7 +57,7 @@ std::uint32_t CapturedDevice::load_module(const std::string& name, const std::ve
   const unsigned architecture = 10 * options_.description.major + options_.description.minor;
   std::string text;
   if (is_fat_binary(image.data(), image.size())) {
-    text = choose_ptx(read_fat_binary(image, name), architecture, name).ptx;
+    text = linked_ptx(read_fat_binary(image, name), architecture, name);
   } else if (image.size() >= 4 && std::memcmp(image.data(),
                                               "\x7f"
                                               "ELF",
@@ -83,13 +83,21 @@ std::uint32_t CapturedDevice::load_module(const std::string& name, const std::ve
   return index;
 }
 
-KernelDescription CapturedDevice::describe(const ptx::EntryResult& e) const {
+KernelDescription CapturedDevice::describe(std::uint32_t module, const ptx::EntryResult& e) const {
   KernelDescription d;
   const ir::Function& f = e.function;
-  d.registers = 32;
+  d.target = modules_.at(module)->parsed.target;
   d.shared = f.static_shared_bytes;
   d.local = f.local_bytes;
   if (f.bounds.threads() != 0) d.max_threads = std::min<std::uint32_t>(1024, f.bounds.threads());
+  return d;
+}
+
+KernelDescription CapturedDevice::compile(std::uint32_t module, const std::string& name) {
+  const Kernel& k = kernel(module, name);
+  KernelDescription d = describe(module, entry(module, name));
+  d.registers = k.compiled.trace_kernel.registers_per_thread;
+  d.local = k.compiled.function->local_bytes;
   return d;
 }
 

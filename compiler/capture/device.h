@@ -68,7 +68,10 @@ class CapturedDevice {
   std::uint32_t load_module(const std::string& name, const std::vector<std::uint8_t>& image);
   const ptx::ModuleResult& module(std::uint32_t index) const { return modules_.at(index)->parsed; }
   const emulator::ModuleImage& image(std::uint32_t index) const { return *modules_.at(index)->image; }
-  KernelDescription describe(const ptx::EntryResult& entry) const;
+  KernelDescription describe(std::uint32_t module, const ptx::EntryResult& entry) const;
+  /// With the registers and the local memory of the compiled kernel, which it compiles the first time. Throws
+  /// trace::InputError for a kernel that cannot be run.
+  KernelDescription compile(std::uint32_t module, const std::string& name);
 
   /// Returns the address, a multiple of 512. Throws base::OutOfMemory.
   std::uint64_t allocate(std::uint64_t bytes);

@@ -6,10 +6,13 @@
 #include "fat_binary_head.h"
 
 #include <regatta/base/error.h>
+#include <regatta/ptx/link.h>
 
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 
 namespace regatta::capture {
 
@@ -110,6 +113,7 @@ std::string decompress_lz4_block(const std::uint8_t* from, std::uint64_t count, 
 std::vector<FatBinaryPart> read_fat_binary(const std::vector<std::uint8_t>& bytes, const std::string& what) {
   std::vector<FatBinaryPart> parts;
   std::uint64_t at = 0;
+  std::size_t unit = 0;
   // Containers may follow one another, as a linker joins them.
   while (at < bytes.size()) {
     if (bytes.size() - at < sizeof(FatBinaryHead)) fail(what, at, "ends inside of its head");
@@ -132,6 +136,7 @@ std::vector<FatBinaryPart> read_fat_binary(const std::vector<std::uint8_t>& byte
         fail(what, at, "a part of " + std::to_string(head.bytes) + " bytes, there are " + std::to_string(end - at));
       }
       FatBinaryPart part;
+      part.unit = unit;
       part.is_ptx = head.kind == kind_ptx;
       part.architecture = head.architecture;
       if (head.name_offset != 0 && head.name_offset < head.head_bytes &&
@@ -147,8 +152,23 @@ std::vector<FatBinaryPart> read_fat_binary(const std::vector<std::uint8_t>& byte
       at += head.head_bytes + head.bytes;
     }
     at = end;
+    ++unit;
   }
   return parts;
+}
+
+std::string linked_ptx(const std::vector<FatBinaryPart>& parts, unsigned architecture, const std::string& what) {
+  std::map<std::size_t, std::vector<FatBinaryPart>> by_unit;
+  for (const FatBinaryPart& part : parts) by_unit[part.unit].push_back(part);
+  std::vector<ptx::LinkUnit> units;
+  for (const auto& [number, own] : by_unit) {
+    if (std::none_of(own.begin(), own.end(), [](const FatBinaryPart& part) { return part.is_ptx; })) continue;
+    const FatBinaryPart& chosen = choose_ptx(own, architecture, what);
+    units.push_back(
+        {"unit " + std::to_string(number + 1) + (chosen.name.empty() ? "" : ", " + chosen.name), chosen.ptx});
+  }
+  if (units.empty()) return choose_ptx(parts, architecture, what).ptx;
+  return ptx::link(units);
 }
 
 const FatBinaryPart& choose_ptx(const std::vector<FatBinaryPart>& parts, unsigned architecture,

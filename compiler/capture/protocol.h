@@ -15,7 +15,7 @@
 namespace regatta::capture {
 
 /// Both ends must have the same one: a library of another build may be in front of the program.
-inline constexpr std::uint32_t protocol_version = 1;
+inline constexpr std::uint32_t protocol_version = 2;
 
 /// Environment of a captured program: path of the server's socket.
 inline constexpr const char* socket_variable = "REGATTA_CAPTURE_SOCKET";
@@ -34,6 +34,7 @@ enum class Request : std::uint32_t {
   write_variable,  ///< module, name, offset, bytes
   read_variable,   ///< module, name, offset, count -> bytes
   launch,          ///< module, kernel, grid, block, shared bytes, flags, parameters -> LaunchAnswer
+  compile,         ///< module, kernel -> KernelDescription, with what the compiled kernel takes
   warn,            ///< text, which the user sees once
   refuse,          ///< text: the program needs what there is not; it ends
 };
@@ -133,10 +134,11 @@ struct DeviceDescription {
 /// A kernel of a module, in the answer to load_module; its name, its refusal (empty: accepted) and its parameters
 /// follow: count, then offset and size of each.
 struct KernelDescription {
-  std::uint32_t registers = 0;  ///< an estimate before the first launch
+  std::uint32_t registers = 0;  ///< per thread; 0 before it is compiled
   std::uint32_t shared = 0;     ///< static, bytes
   std::uint32_t local = 0;      ///< bytes per thread
   std::uint32_t max_threads = 1024;
+  std::uint32_t target = 0;  ///< 75: its PTX is for sm_75 and later
 };
 
 /// A variable of a module, likewise; its name follows.

@@ -114,6 +114,11 @@ void Server::answer_to(Request kind, MessageReader& in, MessageWriter& out) {
     }
     case Request::launch:
       return launch(in, out);
+    case Request::compile: {
+      const auto module = in.get<std::uint32_t>();
+      out.put(device_.compile(module, in.get_text()));
+      return;
+    }
     case Request::warn:
       return warn(in.get_text());
     case Request::refuse:
@@ -130,7 +135,7 @@ void Server::load_module(MessageReader& in, MessageWriter& out) {
   const ptx::ModuleResult& module = device_.module(index);
   out.put(index).put(static_cast<std::uint32_t>(module.entries.size()));
   for (const ptx::EntryResult& e : module.entries) {
-    out.put(device_.describe(e)).put_text(e.name).put_text(e.message);
+    out.put(device_.describe(index, e)).put_text(e.name).put_text(e.message);
     out.put(static_cast<std::uint32_t>(e.function.parameters.size()));
     for (const ir::Parameter& p : e.function.parameters) out.put(p.offset).put(p.bytes);
   }

@@ -157,6 +157,7 @@ ModuleResult parse_entries(const std::string& text, const std::string& file) {
   ModuleSymbols symbols(ast, file);
   ModuleResult result;
   result.file = file;
+  result.target = ast.target;
   result.address_bits = ast.address_bits;
   for (const Function& f : ast.functions) {
     if (!f.is_entry || !f.has_body) continue;

@@ -23,15 +23,15 @@ int launch(const void* function, Dim3 grid, Dim3 block, void** arguments, std::s
 }
 
 /// CTAs of a kernel that a multiprocessor holds at once.
-int resident(const Kernel& k, int block, std::size_t dynamic_shared) {
+int resident(const KernelDescription& k, int block, std::size_t dynamic_shared) {
   const DeviceDescription& d = device();
   constexpr std::uint32_t warp = 32, registers_granule = 256, shared_granule = 128, reserved = 1024;
   const std::uint32_t warps = (static_cast<std::uint32_t>(std::max(block, 1)) + warp - 1) / warp;
   std::uint32_t most = std::min(d.ctas_per_multiprocessor, d.threads_per_multiprocessor / (warps * warp));
   const std::uint32_t registers =
-      (k.description.registers * warp + registers_granule - 1) / registers_granule * registers_granule * warps;
+      (k.registers * warp + registers_granule - 1) / registers_granule * registers_granule * warps;
   if (registers != 0) most = std::min(most, d.registers_per_multiprocessor / registers);
-  std::uint64_t shared = k.description.shared + dynamic_shared;
+  std::uint64_t shared = k.shared + dynamic_shared;
   if (shared != 0) {
     shared = (shared + (d.major >= 8 ? reserved : 0) + shared_granule - 1) / shared_granule * shared_granule;
     most = static_cast<std::uint32_t>(std::min<std::uint64_t>(most, d.shared_per_multiprocessor / shared));
@@ -56,7 +56,7 @@ REGATTA_API int cudaLaunchCooperativeKernel(const void* function, Dim3 grid, Dim
   Kernel* const k = s.kernel(function);
   if (k == nullptr) return result(invalid_device_function);
   const std::uint64_t ctas = std::uint64_t{grid.x} * grid.y * grid.z;
-  const int each = resident(*k, static_cast<int>(block.x * block.y * block.z), shared);
+  const int each = resident(s.resources(*k), static_cast<int>(block.x * block.y * block.z), shared);
   if (ctas > static_cast<std::uint64_t>(each) * device().multiprocessors) return result(cooperative_launch_too_large);
   return launch(function, grid, block, arguments, shared, launch_cooperative);
 }
@@ -101,12 +101,15 @@ REGATTA_API int cudaFuncGetAttributes(FunctionAttributes* a, const void* functio
   Kernel* const k = s.kernel(function);
   if (a == nullptr || k == nullptr) return result(invalid_device_function);
   const DeviceDescription& d = device();
-  a->shared_bytes = k->description.shared;
+  const KernelDescription& r = s.resources(*k);
+  a->shared_bytes = r.shared;
   a->constant_bytes = 0;
-  a->local_bytes = k->description.local;
-  a->max_threads = static_cast<int>(k->description.max_threads);
-  a->registers = static_cast<int>(k->description.registers);
-  a->ptx_version = a->binary_version = static_cast<int>(10 * d.major + d.minor);
+  a->local_bytes = r.local;
+  a->max_threads = static_cast<int>(r.max_threads);
+  a->registers = static_cast<int>(r.registers);
+  // CUB chooses the variant of an algorithm by the version of the PTX, which must be one that the program has.
+  a->ptx_version = static_cast<int>(r.target);
+  a->binary_version = static_cast<int>(10 * d.major + d.minor);
   a->cache_mode = 0;
   a->max_dynamic_shared =
       std::max(k->max_dynamic_shared, static_cast<int>(d.shared_per_cta) - static_cast<int>(k->description.shared));
@@ -135,9 +138,9 @@ REGATTA_API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* ctas, const v
                                                               std::size_t shared) {
   State& s = State::get();
   const Guard guard(s.lock);
-  const Kernel* const k = s.kernel(function);
+  Kernel* const k = s.kernel(function);
   if (k == nullptr) return result(invalid_device_function);
-  *ctas = resident(*k, block, shared);
+  *ctas = resident(s.resources(*k), block, shared);
   return result(success);
 }
 REGATTA_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* ctas, const void* function, int block,

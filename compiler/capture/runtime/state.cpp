@@ -162,6 +162,17 @@ Kernel* State::kernel(const void* function) {
   return nullptr;
 }
 
+const KernelDescription& State::resources(Kernel& k) {
+  if (k.description.registers != 0) return k.description;
+  constexpr std::uint32_t unknown = 32;
+  if (k.refusal.empty()) {
+    const Reply reply = ask(Request::compile, MessageWriter().put(k.module->index).put_text(k.name));
+    if (reply.is_done()) k.description = reply.reader().get<KernelDescription>();
+  }
+  if (k.description.registers == 0) k.description.registers = unknown;
+  return k.description;
+}
+
 Variable* State::variable(const void* symbol) {
   const auto known = symbols.find(symbol);
   if (known == symbols.end()) return nullptr;

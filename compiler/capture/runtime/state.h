@@ -85,6 +85,9 @@ class State {
   /// A kernel by stub or handle; nullptr: unknown.
   Kernel* kernel(const void* function);
   Kernel* kernel(Module& module, const std::string& name);
+  /// What the compiled kernel takes; the server compiles it the first time. Of a kernel that cannot be launched, which
+  /// the program may only ask about, 32 registers.
+  const KernelDescription& resources(Kernel& kernel);
   Variable* variable(const void* symbol);
   std::vector<std::unique_ptr<Module>> modules;
 

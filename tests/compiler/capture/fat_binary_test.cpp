@@ -123,3 +123,17 @@ TEST_CASE("damaged fat binaries are refused with the place") {
     CHECK(!message_of(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(at))).empty());
   }
 }
+
+TEST_CASE("units of a program that was compiled in parts are linked") {
+  const std::string head = ".version 8.0\n.target sm_75\n.address_size 64\n";
+  const std::string a = head + ".extern .global .u32 x;\n.visible .entry k() { ret; }\n";
+  const std::string b = head + ".visible .global .u32 x = 3;\n";
+  Bytes all = container({part(2, 75, "machine code", 0, 0), part(1, 75, a, 0, 0)});
+  for (const Bytes& more : {container({part(1, 75, b, 0, 0)}), container({part(2, 90, "a library", 0, 0)})}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  const std::string text = capture::linked_ptx(capture::read_fat_binary(all, "t"), 90, "t");
+  CHECK(text.find(".extern") == std::string::npos);
+  CHECK(text.find("x = 3") != std::string::npos);
+  CHECK(text.find(".entry k") != std::string::npos);
+}

@@ -26,6 +26,7 @@ struct EntryResult {
 
 struct ModuleResult {
   std::string file;
+  unsigned target = 0;         ///< 75 of .target sm_75
   unsigned address_bits = 64;  ///< of .address_size; without one, the fewest that an entry's addresses have
   std::vector<ir::ModuleVariable> variables;
   std::vector<EntryResult> entries;
