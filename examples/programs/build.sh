@@ -5,9 +5,9 @@
 # Usage: examples/programs/build.sh shared|static|clang|rdc FOLDER [NAME ...]
 #   shared  nvcc, the CUDA runtime as a shared library: what bin/ has (stripped)
 #   static  nvcc as it is by default: the runtime inside of the program
-#   clang   clang with clang/cuda_runtime.h in place of CUDA's headers; without histogram (managed variables) and grid_sync
-#           (cooperative groups), which need nvcc
-#   rdc     nvcc with relocatable device code: pathfinder, which has two translation units
+#   clang   clang with clang/cuda_runtime.h in place of CUDA's headers; without histogram (managed variables), grid_sync
+#           (cooperative groups) and graphs, which need CUDA's headers
+#   rdc     nvcc with relocatable device code: pathfinder, which has two translation units, as pathfinder_rdc
 # Variables: NVCC, CLANG, CXX  the compilers
 set -eu
 if [ $# -lt 2 ]; then
@@ -83,11 +83,16 @@ for name in "$@"; do
       "$cxx" -s -o "$out/driver_api" "$out/driver_api.o" "$out/stand_in.so"
       rm "$out/driver_api.o" "$out/stand_in.so"
       ;;
-    clang-histogram | clang-grid_sync) continue ;;
+    clang-histogram | clang-grid_sync | clang-graphs) continue ;;
     clang-*) with_clang "$name" ;;
     shared-*) with_nvcc "$name" shared && strip "$out/$name" ;;
     static-*) with_nvcc "$name" static ;;
-    rdc-*) with_nvcc "$name" shared -rdc=true -code=compute_75,sm_75 ;;
+    rdc-*)
+      with_nvcc "$name" shared -rdc=true -code=compute_75,sm_75
+      strip "$out/$name"
+      mv "$out/$name" "$out/${name}_rdc"
+      name=${name}_rdc
+      ;;
     *) echo "build.sh: '$kind', expected shared, static, clang or rdc" >&2 && exit 2 ;;
   esac
   echo "$out/$name"

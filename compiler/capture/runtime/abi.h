@@ -34,6 +34,7 @@ enum Error : int {
   invalid_kernel_image = 200,
   file_not_found = 301,
   invalid_resource_handle = 400,
+  illegal_state = 401,
   symbol_not_found = 500,
   not_ready = 600,
   illegal_address = 700,
@@ -47,6 +48,11 @@ enum Error : int {
   cooperative_launch_too_large = 720,
   not_permitted = 800,
   not_supported = 801,
+  stream_capture_unsupported = 900,
+  stream_capture_invalidated = 901,
+  stream_capture_unmatched = 903,
+  stream_capture_unjoined = 904,
+  graph_exec_update_failure = 910,
   unknown_error = 999,
 };
 

@@ -27,6 +27,7 @@ constexpr Known errors[] = {
     {invalid_kernel_image, "cudaErrorInvalidKernelImage", "device kernel image is invalid"},
     {file_not_found, "cudaErrorFileNotFound", "file not found"},
     {invalid_resource_handle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {illegal_state, "cudaErrorIllegalState", "the operation cannot be performed in the present state"},
     {symbol_not_found, "cudaErrorSymbolNotFound", "named symbol not found"},
     {not_ready, "cudaErrorNotReady", "device not ready"},
     {illegal_address, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
@@ -42,6 +43,13 @@ constexpr Known errors[] = {
     {cooperative_launch_too_large, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
     {not_permitted, "cudaErrorNotPermitted", "operation not permitted"},
     {not_supported, "cudaErrorNotSupported", "operation not supported"},
+    {stream_capture_unsupported, "cudaErrorStreamCaptureUnsupported",
+     "operation not permitted when stream is capturing"},
+    {stream_capture_invalidated, "cudaErrorStreamCaptureInvalidated",
+     "operation failed due to a previous error during capture"},
+    {stream_capture_unmatched, "cudaErrorStreamCaptureUnmatched", "the capture was not initiated in this stream"},
+    {stream_capture_unjoined, "cudaErrorStreamCaptureUnjoined", "capturing stream has unjoined work"},
+    {graph_exec_update_failure, "cudaErrorGraphExecUpdateFailure", "the graph update was not performed"},
     {unknown_error, "cudaErrorUnknown", "unknown error"},
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Launches, and what a program asks about its kernels.
+#include "graphs.h"
 #include "state.h"
 
 #include <algorithm>
@@ -10,16 +11,17 @@ namespace regatta::capture {
 
 namespace {
 
-int launch(const void* function, Dim3 grid, Dim3 block, void** arguments, std::size_t shared, std::uint32_t flags) {
+int launch(const void* function, Dim3 grid, Dim3 block, void** arguments, std::size_t shared, std::uint32_t flags,
+           void* stream) {
   State& s = State::get();
   const Guard guard(s.lock);
-  Kernel* const k = s.kernel(function);
-  if (k == nullptr) return result(invalid_device_function);
-  std::vector<std::uint8_t> parameters(k->parameter_bytes);
-  for (std::size_t i = 0; i < k->parameters.size(); ++i) {
-    std::memcpy(parameters.data() + k->parameters[i].offset, arguments[i], k->parameters[i].bytes);
+  if (s.kernel(function) == nullptr) return result(invalid_device_function);
+  KernelWork work = kernel_work(function, grid, block, arguments, shared, flags);
+  if (GraphNode* const node = Graphs::get().add_to(stream, NodeType::kernel)) {
+    node->kernel = std::move(work);
+    return result(success);
   }
-  return result(s.launch(*k, grid, block, parameters, shared, flags));
+  return result(run_kernel(work));
 }
 
 /// CTAs of a kernel that a multiprocessor holds at once.
@@ -42,15 +44,15 @@ int resident(const KernelDescription& k, int block, std::size_t dynamic_shared) 
 }  // namespace
 
 REGATTA_API int cudaLaunchKernel(const void* function, Dim3 grid, Dim3 block, void** arguments, std::size_t shared,
-                                 void* /*stream*/) {
-  return launch(function, grid, block, arguments, shared, 0);
+                                 void* stream) {
+  return launch(function, grid, block, arguments, shared, 0, stream);
 }
 REGATTA_API int __cudaLaunchKernel(const void* kernel, Dim3 grid, Dim3 block, void** arguments, std::size_t shared,
-                                   void* /*stream*/) {
-  return launch(kernel, grid, block, arguments, shared, 0);
+                                   void* stream) {
+  return launch(kernel, grid, block, arguments, shared, 0, stream);
 }
 REGATTA_API int cudaLaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block, void** arguments,
-                                            std::size_t shared, void* /*stream*/) {
+                                            std::size_t shared, void* stream) {
   State& s = State::get();
   const Guard guard(s.lock);
   Kernel* const k = s.kernel(function);
@@ -58,7 +60,7 @@ REGATTA_API int cudaLaunchCooperativeKernel(const void* function, Dim3 grid, Dim
   const std::uint64_t ctas = std::uint64_t{grid.x} * grid.y * grid.z;
   const int each = resident(s.resources(*k), static_cast<int>(block.x * block.y * block.z), shared);
   if (ctas > static_cast<std::uint64_t>(each) * device().multiprocessors) return result(cooperative_launch_too_large);
-  return launch(function, grid, block, arguments, shared, launch_cooperative);
+  return launch(function, grid, block, arguments, shared, launch_cooperative, stream);
 }
 REGATTA_API int cudaLaunchKernelExC(const LaunchConfiguration* c, const void* function, void** arguments) {
   if (c == nullptr) return result(invalid_value);
@@ -75,7 +77,7 @@ REGATTA_API int cudaLaunchKernelExC(const LaunchConfiguration* c, const void* fu
       refuse("the program launches clusters of CTAs, which are not supported");
     }
   }
-  return launch(function, c->grid, c->block, arguments, c->shared, flags);
+  return launch(function, c->grid, c->block, arguments, c->shared, flags, c->stream);
 }
 
 REGATTA_API int __cudaGetKernel(void** handle, const void* function) {

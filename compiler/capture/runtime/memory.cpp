@@ -2,7 +2,9 @@
 //
 // Allocation, copies and fills of the runtime API. Calls of a stream are done at once, which is one of the orders that
 // streams allow.
+#include "memory.h"
 #include "copies.h"
+#include "graphs.h"
 #include "state.h"
 
 #include <algorithm>
@@ -13,21 +15,6 @@ namespace regatta::capture {
 namespace {
 
 constexpr std::size_t pitch_granule = 512;
-
-Error allocate(void** out, std::uint64_t bytes) {
-  State& s = State::get();
-  const Guard guard(s.lock);
-  if (out == nullptr) return invalid_value;
-  *out = nullptr;
-  if (bytes == 0) return success;
-  const Reply reply = ask(Request::allocate, MessageWriter().put(bytes));
-  if (!reply.is_done()) return error_of(reply);
-  const auto address = reply.reader().get<std::uint64_t>();
-  s.device_memory[address] = bytes;
-  s.used += bytes;
-  *out = pointer_to(address);
-  return success;
-}
 
 Error release(void* pointer) {
   State& s = State::get();
@@ -51,19 +38,6 @@ Error allocate_shared(void** out, std::uint64_t bytes, SharedRange::Kind kind) {
   return s.allocate_shared(bytes, kind, out);
 }
 
-Error copy(void* to, const void* from, std::size_t bytes, int kind) {
-  State& s = State::get();
-  const Guard guard(s.lock);
-  if (s.sticky != success) return s.sticky;
-  if (kind < host_to_host || kind > by_address) return invalid_memcpy_direction;
-  // The kind tells what the caller believes; a device address where it believes in a host's is its mistake.
-  if (kind == host_to_device && s.is_device(from) && !s.is_device(to)) return invalid_value;
-  if (kind == device_to_host && s.is_device(to) && !s.is_device(from)) return invalid_value;
-  if (kind == host_to_device && !s.is_device(to) && s.shared_at(to) == nullptr && bytes != 0) return invalid_value;
-  if (kind == device_to_host && !s.is_device(from) && s.shared_at(from) == nullptr && bytes != 0) return invalid_value;
-  return copy_bytes(to, from, bytes);
-}
-
 Error copy_2d(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
               std::size_t height) {
   State& s = State::get();
@@ -82,6 +56,45 @@ Error fill(void* to, std::size_t pitch, int value, std::size_t width, std::size_
   return fill_box(to, {pitch, 0}, {width, height, 1}, static_cast<std::uint8_t>(value), 1);
 }
 
+int fill_3d(PitchedPointer to, int value, Extent extent) {
+  for (std::size_t z = 0; z < extent.depth; ++z) {
+    const int code = fill(static_cast<std::uint8_t*>(to.pointer) + z * to.pitch * to.height, to.pitch, value,
+                          extent.width, extent.height);
+    if (code != success) return code;
+  }
+  return success;
+}
+
+}  // namespace
+
+Error allocate(void** out, std::uint64_t bytes) {
+  State& s = State::get();
+  const Guard guard(s.lock);
+  if (out == nullptr) return invalid_value;
+  *out = nullptr;
+  if (bytes == 0) return success;
+  const Reply reply = ask(Request::allocate, MessageWriter().put(bytes));
+  if (!reply.is_done()) return error_of(reply);
+  const auto address = reply.reader().get<std::uint64_t>();
+  s.device_memory[address] = bytes;
+  s.used += bytes;
+  *out = pointer_to(address);
+  return success;
+}
+
+Error copy(void* to, const void* from, std::size_t bytes, int kind) {
+  State& s = State::get();
+  const Guard guard(s.lock);
+  if (s.sticky != success) return s.sticky;
+  if (kind < host_to_host || kind > by_address) return invalid_memcpy_direction;
+  // The kind tells what the caller believes; a device address where it believes in a host's is its mistake.
+  if (kind == host_to_device && s.is_device(from) && !s.is_device(to)) return invalid_value;
+  if (kind == device_to_host && s.is_device(to) && !s.is_device(from)) return invalid_value;
+  if (kind == host_to_device && !s.is_device(to) && s.shared_at(to) == nullptr && bytes != 0) return invalid_value;
+  if (kind == device_to_host && !s.is_device(from) && s.shared_at(from) == nullptr && bytes != 0) return invalid_value;
+  return copy_bytes(to, from, bytes);
+}
+
 Error copy_3d(const Copy3D& c) {
   State& s = State::get();
   const Guard guard(s.lock);
@@ -95,7 +108,6 @@ Error copy_3d(const Copy3D& c) {
                   {c.from.pitch, c.from.pitch * c.from.height}, {c.extent.width, c.extent.height, c.extent.depth});
 }
 
-/// A symbol's bytes, in either direction.
 Error copy_symbol(const void* symbol, void* host, std::size_t bytes, std::size_t offset, bool to_symbol) {
   State& s = State::get();
   const Guard guard(s.lock);
@@ -120,12 +132,19 @@ Error copy_symbol(const void* symbol, void* host, std::size_t bytes, std::size_t
   return copy_bytes(host, reply.bytes.data(), bytes);
 }
 
-}  // namespace
-
 REGATTA_API int cudaMalloc(void** out, std::size_t bytes) { return result(allocate(out, bytes)); }
-REGATTA_API int cudaMallocAsync(void** out, std::size_t bytes, void* /*stream*/) { return cudaMalloc(out, bytes); }
+REGATTA_API int cudaMallocAsync(void** out, std::size_t bytes, void* stream) {
+  // In a captured stream too: a graph's memory has one address for its whole life.
+  const int code = cudaMalloc(out, bytes);
+  return code != success ? code : in_stream(stream, NodeType::allocate, [] { return success; });
+}
 REGATTA_API int cudaFree(void* pointer) { return result(release(pointer)); }
-REGATTA_API int cudaFreeAsync(void* pointer, void* /*stream*/) { return cudaFree(pointer); }
+REGATTA_API int cudaFreeAsync(void* pointer, void* stream) {
+  State& s = State::get();
+  const Guard guard(s.lock);
+  if (Graphs::get().add_to(stream, NodeType::release) != nullptr) return result(success);
+  return cudaFree(pointer);
+}
 
 REGATTA_API int cudaMallocPitch(void** out, std::size_t* pitch, std::size_t width, std::size_t height) {
   if (pitch == nullptr) return result(invalid_value);
@@ -192,42 +211,46 @@ REGATTA_API int cudaHostGetFlags(unsigned* flags, void* host) {
 REGATTA_API int cudaMemcpy(void* to, const void* from, std::size_t bytes, int kind) {
   return result(copy(to, from, bytes, kind));
 }
-REGATTA_API int cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int kind, void* /*stream*/) {
-  return result(copy(to, from, bytes, kind));
+REGATTA_API int cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int kind, void* stream) {
+  return in_stream(stream, NodeType::copy, [=] { return copy(to, from, bytes, kind); });
 }
 REGATTA_API int cudaMemcpyPeer(void* to, int /*to_device*/, const void* from, int /*from_device*/, std::size_t bytes) {
   return result(copy(to, from, bytes, by_address));
 }
 REGATTA_API int cudaMemcpyPeerAsync(void* to, int /*to_device*/, const void* from, int /*from_device*/,
-                                    std::size_t bytes, void* /*stream*/) {
-  return result(copy(to, from, bytes, by_address));
+                                    std::size_t bytes, void* stream) {
+  return in_stream(stream, NodeType::copy, [=] { return copy(to, from, bytes, by_address); });
 }
 REGATTA_API int cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                              std::size_t width, std::size_t height, int /*kind*/) {
   return result(copy_2d(to, to_pitch, from, from_pitch, width, height));
 }
 REGATTA_API int cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                                  std::size_t width, std::size_t height, int /*kind*/, void* /*stream*/) {
-  return result(copy_2d(to, to_pitch, from, from_pitch, width, height));
+                                  std::size_t width, std::size_t height, int /*kind*/, void* stream) {
+  return in_stream(stream, NodeType::copy, [=] { return copy_2d(to, to_pitch, from, from_pitch, width, height); });
 }
 REGATTA_API int cudaMemcpy3D(const Copy3D* c) { return result(c == nullptr ? invalid_value : copy_3d(*c)); }
-REGATTA_API int cudaMemcpy3DAsync(const Copy3D* c, void* /*stream*/) { return cudaMemcpy3D(c); }
+REGATTA_API int cudaMemcpy3DAsync(const Copy3D* c, void* stream) {
+  if (c == nullptr) return result(invalid_value);
+  return in_stream(stream, NodeType::copy, [c = *c] { return copy_3d(c); });
+}
 
 REGATTA_API int cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
                                    int /*kind*/) {
   return result(copy_symbol(symbol, const_cast<void*>(from), bytes, offset, true));
 }
 REGATTA_API int cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
-                                        int kind, void* /*stream*/) {
-  return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+                                        int /*kind*/, void* stream) {
+  return in_stream(stream, NodeType::copy,
+                   [=] { return copy_symbol(symbol, const_cast<void*>(from), bytes, offset, true); });
 }
 REGATTA_API int cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
                                      int /*kind*/) {
   return result(copy_symbol(symbol, to, bytes, offset, false));
 }
-REGATTA_API int cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t bytes, std::size_t offset, int kind,
-                                          void* /*stream*/) {
-  return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
+REGATTA_API int cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
+                                          int /*kind*/, void* stream) {
+  return in_stream(stream, NodeType::copy, [=] { return copy_symbol(symbol, to, bytes, offset, false); });
 }
 REGATTA_API int cudaGetSymbolAddress(void** out, const void* symbol) {
   State& s = State::get();
@@ -251,26 +274,19 @@ REGATTA_API int cudaGetSymbolSize(std::size_t* out, const void* symbol) {
 }
 
 REGATTA_API int cudaMemset(void* to, int value, std::size_t bytes) { return result(fill(to, bytes, value, bytes, 1)); }
-REGATTA_API int cudaMemsetAsync(void* to, int value, std::size_t bytes, void* /*stream*/) {
-  return result(fill(to, bytes, value, bytes, 1));
+REGATTA_API int cudaMemsetAsync(void* to, int value, std::size_t bytes, void* stream) {
+  return in_stream(stream, NodeType::fill, [=] { return fill(to, bytes, value, bytes, 1); });
 }
 REGATTA_API int cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
   return result(fill(to, pitch, value, width, height));
 }
 REGATTA_API int cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height,
-                                  void* /*stream*/) {
-  return result(fill(to, pitch, value, width, height));
+                                  void* stream) {
+  return in_stream(stream, NodeType::fill, [=] { return fill(to, pitch, value, width, height); });
 }
-REGATTA_API int cudaMemset3D(PitchedPointer to, int value, Extent extent) {
-  for (std::size_t z = 0; z < extent.depth; ++z) {
-    const int code = fill(static_cast<std::uint8_t*>(to.pointer) + z * to.pitch * to.height, to.pitch, value,
-                          extent.width, extent.height);
-    if (code != success) return result(code);
-  }
-  return result(success);
-}
-REGATTA_API int cudaMemset3DAsync(PitchedPointer to, int value, Extent extent, void* /*stream*/) {
-  return cudaMemset3D(to, value, extent);
+REGATTA_API int cudaMemset3D(PitchedPointer to, int value, Extent extent) { return result(fill_3d(to, value, extent)); }
+REGATTA_API int cudaMemset3DAsync(PitchedPointer to, int value, Extent extent, void* stream) {
+  return in_stream(stream, NodeType::fill, [=] { return fill_3d(to, value, extent); });
 }
 
 REGATTA_API int cudaMemGetInfo(std::size_t* available, std::size_t* total) {

@@ -2,6 +2,8 @@
 //
 // Streams and events. Everything that is put into a stream is done before the call returns, so all streams are always
 // empty; events have the host's time.
+#include "graphs.h"
+#include "memory.h"
 #include "state.h"
 
 namespace regatta::capture {
@@ -28,7 +30,32 @@ Event* event_of(void* event) {
   return s.events.count(static_cast<Event*>(event)) != 0 ? static_cast<Event*>(event) : nullptr;
 }
 
+/// Whether the call became a node. Others are made without the lock: they may wait for another thread.
+template <class Call>
+bool is_captured(void* stream, Call call) {
+  State& s = State::get();
+  const Guard guard(s.lock);
+  GraphNode* const node = Graphs::get().add_to(stream, NodeType::host);
+  if (node == nullptr) return false;
+  node->work = [call] {
+    State::get().flush();
+    call();
+    return success;
+  };
+  return true;
+}
+
 }  // namespace
+
+Error record_event(void* event) {
+  State& s = State::get();
+  const Guard guard(s.lock);
+  Event* const e = event_of(event);
+  if (e == nullptr) return invalid_resource_handle;
+  e->time = std::chrono::steady_clock::now();
+  e->is_recorded = true;
+  return success;
+}
 
 REGATTA_API int cudaStreamCreateWithPriority(void** out, unsigned flags, int priority) {
   State& s = State::get();
@@ -52,10 +79,20 @@ REGATTA_API int cudaStreamDestroy(void* stream) {
 }
 REGATTA_API int cudaStreamSynchronize(void* stream) {
   const int known = check_stream(stream);
-  return known != success ? result(known) : synchronise();
+  if (known != success) return result(known);
+  State& s = State::get();
+  const Guard guard(s.lock);
+  if (Graphs::Capture* const c = Graphs::get().capture_of(stream)) {
+    c->is_broken = true;  // there is nothing to wait for yet
+    return result(stream_capture_unsupported);
+  }
+  return synchronise();
 }
 REGATTA_API int cudaStreamQuery(void* stream) { return cudaStreamSynchronize(stream); }
-REGATTA_API int cudaStreamWaitEvent(void* stream, void* /*event*/, unsigned /*flags*/) {
+REGATTA_API int cudaStreamWaitEvent(void* stream, void* event, unsigned /*flags*/) {
+  State& s = State::get();
+  const Guard guard(s.lock);
+  Graphs::get().wait(stream, event);
   return result(check_stream(stream));
 }
 REGATTA_API int cudaStreamGetFlags(void* stream, unsigned* flags) {
@@ -79,17 +116,14 @@ REGATTA_API int cudaStreamGetDevice(void* /*stream*/, int* number) {
   return result(success);
 }
 REGATTA_API int cudaStreamSetAttribute() { return result(success); }
-REGATTA_API int cudaStreamIsCapturing(void* /*stream*/, int* status) {
-  if (status == nullptr) return result(invalid_value);
-  *status = 0;
-  return result(success);
-}
 REGATTA_API int cudaStreamAddCallback(void* stream, void (*call)(void*, int, void*), void* data, unsigned /*flags*/) {
+  if (is_captured(stream, [=] { call(stream, success, data); })) return result(success);
   synchronise();
   call(stream, State::get().sticky, data);
   return result(success);
 }
-REGATTA_API int cudaLaunchHostFunc(void* /*stream*/, void (*call)(void*), void* data) {
+REGATTA_API int cudaLaunchHostFunc(void* stream, void (*call)(void*), void* data) {
+  if (is_captured(stream, [=] { call(data); })) return result(success);
   synchronise();
   call(data);
   return result(success);
@@ -115,11 +149,12 @@ REGATTA_API int cudaEventDestroy(void* event) {
 REGATTA_API int cudaEventRecord(void* event, void* stream) {
   State& s = State::get();
   const Guard guard(s.lock);
-  Event* const e = event_of(event);
-  if (e == nullptr) return result(invalid_resource_handle);
-  e->time = std::chrono::steady_clock::now();
-  e->is_recorded = true;
-  return result(check_stream(stream));
+  if (event_of(event) == nullptr) return result(invalid_resource_handle);
+  const int code = check_stream(stream);
+  if (code != success) return result(code);
+  Graphs::get().record(event, stream);
+  if (Graphs::get().capture_of(stream) != nullptr) return result(success);
+  return result(record_event(event));
 }
 REGATTA_API int cudaEventRecordWithFlags(void* event, void* stream, unsigned /*flags*/) {
   return cudaEventRecord(event, stream);
