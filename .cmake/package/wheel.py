@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Dict, List, Tuple
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOLS = ("regatta-annotate", "regatta-import", "regatta-sim", "regatta-trace")
+TOOLS = ("regatta-annotate", "regatta-capture", "regatta-import", "regatta-sim", "regatta-trace")
 # glibc's own: they belong to the kernel and the loader of the machine.
 SYSTEM = re.compile(r"(linux-vdso|ld-linux[\w-]*|libc|libm|libpthread|libdl|librt)\.so[.\d]*$")
 SETUP = """\
@@ -37,7 +37,7 @@ class WithPrograms(Distribution):
 
 
 setup(distclass=WithPrograms, cmdclass={{"bdist_wheel": OfThisPlatform}},
-      package_data={{"regatta": ["py.typed", "bin/*", "lib/*", "lib/licences/*", "share/**"],
+      package_data={{"regatta": ["py.typed", "bin/*", "lib/*", "lib/licences/*", "lib/regatta/*", "share/**"],
                     "regatta.reports": ["*.js", "*.css", "templates/*.j2", "vendor/*"]}})
 """
 
@@ -111,17 +111,22 @@ def stage(build: Path, tree: Path) -> str:
     for name, path in needed.items():
         shutil.copy2(path, shared / name)
         shutil.copy2(licence(path), shared / "licences" / name)
+    # What regatta-capture puts in front of a program needs nothing but glibc.
+    shutil.copytree(build / "lib" / "regatta", shared / "regatta")
+    in_front = list((shared / "regatta").iterdir())
     files = [*binaries.iterdir(), *(p for p in shared.iterdir() if p.is_file())]
     for file in files:
         said("strip", "--strip-unneeded", str(file))
         # Not RUNPATH: that of a program does not count for what its libraries need.
         said("patchelf", "--force-rpath", "--set-rpath", "$ORIGIN/../lib" if file.parent == binaries else "$ORIGIN", str(file))
-    check_whole(files, list(needed))
+    for file in in_front:
+        said("strip", "--strip-unneeded", str(file))
+    check_whole([*files, *in_front], [*needed, *(file.name for file in in_front)])
     said("cmake", "--install", str(build), "--component", "tools", "--prefix", str(tree / "installed"))
     shutil.move(str(tree / "installed" / "share" / "regatta"), str(package / "share"))
     shutil.rmtree(tree / "installed")
     machine = said("uname", "-m").strip()
-    tag = f"manylinux_{'_'.join(map(str, newest_glibc(files)))}_{machine}"
+    tag = f"manylinux_{'_'.join(map(str, newest_glibc([*files, *in_front])))}_{machine}"
     (tree / "setup.py").write_text(SETUP.format(platform=tag), encoding="utf-8")
     # The programs that Python starts, beside those that it is.
     project = tree / "pyproject.toml"

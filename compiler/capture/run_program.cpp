@@ -2,6 +2,7 @@
 #include "run_program.h"
 
 #include "server.h"
+#include "work_folder.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -76,15 +77,13 @@ pid_t start(const CaptureOptions& o, const std::string& folder, const std::strin
 
 ProgramEnd run_program(const CaptureOptions& o, CapturedDevice& device) {
   const std::string folder = runtime_folder();
-  char socket_folder[] = "/tmp/regatta-capture-XXXXXX";
-  if (mkdtemp(socket_folder) == nullptr) throw trace::InputError("error: cannot make a folder in /tmp");
-  struct Remove {
-    const char* folder;
-    ~Remove() { rmdir(folder); }
-  } const remove{socket_folder};
+  // Not beside the trace: the path of a socket must be short.
+  std::error_code none;
+  const fs::path temporary = fs::temp_directory_path(none);
+  const WorkFolder socket_folder("", none ? "/tmp/regatta" : (temporary / "regatta").string());
   Server server(device, o.device.description);
-  Listener listener(std::string(socket_folder) + "/socket");
-  const pid_t child = start(o, folder, std::string(socket_folder) + "/socket");
+  Listener listener(socket_folder.path() + "/socket");
+  const pid_t child = start(o, folder, socket_folder.path() + "/socket");
   int status = 0;
   bool ended = false;
   // The program may end before its connection does, and the other way round.

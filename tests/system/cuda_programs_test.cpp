@@ -4,7 +4,10 @@
 // right, and its trace runs under five schemes and the baseline without a wrong operand.
 #include <regatta/test/catch.h>
 
+#include <chrono>
+#include <csignal>
 #include <filesystem>
+#include <thread>
 
 #include "folder.h"
 #include "process.h"
@@ -64,6 +67,43 @@ TEST_CASE(
   DYNAMIC_SECTION("every second program, from " << half) {
     for (std::size_t p = half; p < std::size(programs); p += 2) check_program(programs[p]);
   }
+}
+
+TEST_CASE("a capture that is killed leaves no folder and no socket, and under the trace's name a whole trace or none") {
+  const Folder folder, temporary;
+  const std::string trace = folder.file("program.rgt");
+  std::uint64_t killed = 0;
+  for (const unsigned after_ms : {5, 20, 60, 120, 250, 500, 900}) {
+    test::ProcessOptions options{folder.path()};
+    options.kill_signal = SIGKILL;
+    options.kill_after_us = 1000 * after_ms * test::patience;
+    // The program has the same standard output: it is over too when this returns.
+    const auto r = test::run_process({"/usr/bin/env", "TMPDIR=" + temporary.path(), REGATTA_CAPTURE, "--out", trace,
+                                      REGATTA_SOURCE_DIR "/examples/programs/bin/nbody", "150"},
+                                     options);
+    CAPTURE(after_ms, r.status, r.signal, r.out, r.err);
+    killed += r.signal == SIGKILL ? 1 : 0;
+    // Folders go a moment later, by the hand of another process.
+    const auto left = [&] {
+      std::string names;
+      for (const Folder* f : {&folder, &temporary}) {
+        for (const auto& entry : std::filesystem::directory_iterator(f->path())) {
+          // What regatta-annotate wrote of a trace has another name.
+          if (entry.path().string().rfind(trace, 0) != 0) names += entry.path().string() + "\n";
+        }
+      }
+      return names;
+    };
+    for (unsigned waits = 0; !left().empty() && waits < 1000 * test::patience; ++waits) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    CHECK(left() == "");
+    if (std::filesystem::exists(trace)) {
+      CHECK(test::run_process({REGATTA_TRACE, "verify", trace}, {folder.path()}).status == 0);
+      std::filesystem::remove(trace);
+    }
+  }
+  CHECK(killed != 0);
 }
 
 TEST_CASE("a program that needs what there is not is refused by name, and leaves nothing behind") {

@@ -25,6 +25,10 @@ def annotate() -> NoReturn:
     _become("regatta-annotate")
 
 
+def capture() -> NoReturn:
+    _become("regatta-capture")
+
+
 def sim() -> NoReturn:
     _become("regatta-sim")
 
