@@ -7,6 +7,7 @@
 #include <regatta/base/suggestion.h>
 #include <regatta/tool/command_line.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <optional>
@@ -44,7 +45,9 @@ Options:
   -o [ --out ] FILE        trace to write (default: the program's name with .rgt)
   --keep FOLDER            keep launch file, PTX and data in this new or empty folder
   --no-trace               only run the program (and keep, with --keep)
-  --device NAME            what the program is told of its GPU: h100 (default), rtx_a6000, rtx_2080ti, gtx980, k20x, gtx480
+  --device NAME            what the program is told of its GPU: h100 (default), rtx_a6000, rtx_2080ti, gtx980, k20x, gtx480.
+                           The trace of the first two has Hopper's machine code and control bits (--target sm_90
+                           --control), of the others generic code, as the papers' machines have it; --target overrides
   --kernels WORD,...       trace only launches of kernels whose names contain one of these words
   --launches LIST          trace only these launches, by number from 1: 3, 5-8, 12-
   --first N                trace only the first N of those; the others run
@@ -169,6 +172,16 @@ CaptureOptions read_command_line(const std::vector<std::string>& arguments) {
   if (!o.answer.empty() || o.list_api) return o;
   if (o.program.empty()) throw InputError("error: no program: regatta-capture [options] PROGRAM [arguments] (--help)");
   if (!o.trace && !o.out.empty()) throw InputError("error: --out and --no-trace: there is no trace to write");
+  // The machine code that the device would run.
+  const auto is_given = [&](const std::string& option) {
+    return std::any_of(o.annotate.begin(), o.annotate.end(),
+                       [&](const std::string& word) { return word == option || word.rfind(option + "=", 0) == 0; });
+  };
+  constexpr std::uint32_t ampere = 8;
+  if (o.device.description.major >= ampere && !is_given("--target")) {
+    o.annotate.insert(o.annotate.end(), {"--target", "sm_90"});
+    if (!is_given("--control")) o.annotate.emplace_back("--control");
+  }
   if (o.out.empty()) o.out = std::filesystem::path(o.program.front()).filename().string() + ".rgt";
   return o;
 }

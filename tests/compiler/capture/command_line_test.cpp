@@ -15,7 +15,7 @@ TEST_CASE("options stand before the program, whose own are left alone") {
                                     "--max-registers=63", "--strict", "./p", "--out", "x"});
   CHECK(o.program == Words{"./p", "--out", "x"});
   CHECK(o.out == "p.rgt");
-  CHECK(o.annotate == Words{"--for", "all", "--max-registers=63"});
+  CHECK(o.annotate == Words{"--for", "all", "--max-registers=63", "--target", "sm_90", "--control"});
   CHECK(o.choice.kernels == Words{"reduce", "scan"});
   REQUIRE(o.choice.numbers.size() == 3);
   CHECK(o.choice.numbers[1] == std::pair<std::uint64_t, std::uint64_t>{5, 8});
@@ -23,6 +23,15 @@ TEST_CASE("options stand before the program, whose own are left alone") {
   CHECK(o.choice.first == 2);
   CHECK(o.device.strict);
   CHECK(read_command_line({"--device", "gtx980", "p"}).device.description.major == 5);
+}
+
+TEST_CASE("the trace has the machine code of the device, unless another is asked for") {
+  const Words of_hopper{"--target", "sm_90", "--control"};
+  CHECK(read_command_line({"p"}).annotate == of_hopper);
+  CHECK(read_command_line({"--device", "rtx_a6000", "p"}).annotate == of_hopper);
+  CHECK(read_command_line({"--device", "gtx980", "p"}).annotate.empty());
+  CHECK(read_command_line({"--target=generic", "p"}).annotate == Words{"--target=generic"});
+  CHECK(read_command_line({"--control", "p"}).annotate == Words{"--control", "--target", "sm_90"});
 }
 
 TEST_CASE("command lines that cannot be run are refused") {
