@@ -78,9 +78,21 @@ void HeaderReader::line(const LineReader& reader, std::string_view text) {
   } else if (key == "shmem") {
     header_.shared_bytes = static_cast<std::uint32_t>(number(10, std::uint64_t{1} << 24));
   } else if (key == "nregs") {
-    header_.registers = static_cast<std::uint32_t>(number(10, 256));
+    // Tracers that failed to ask the driver wrote what was in memory.
+    const std::uint64_t registers = number(10, UINT32_MAX);
+    constexpr std::uint64_t most = 256;
+    if (registers > most) {
+      header_.remarks.push_back("'nregs' is " + std::to_string(registers) + ", more than the " + std::to_string(most) +
+                                " of any GPU: as many as the instructions use");
+    } else {
+      header_.registers = static_cast<std::uint32_t>(registers);
+    }
   } else if (key == "binary version") {
     header_.binary_version = static_cast<std::uint32_t>(number(10, 1000));
+    if (header_.binary_version == 0) {
+      header_.binary_version = 70;
+      header_.remarks.emplace_back("'binary version' is 0: taken for 70");
+    }
     if (header_.binary_version < 30 || header_.binary_version > 129) {
       reader.fail(at + 1, "binary version " + std::string(value) +
                               ": expected a compute capability from 30 to 129, as 70 for 7.0");

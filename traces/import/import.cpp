@@ -195,6 +195,10 @@ class Import {
   void read_code(const std::string& path) {
     const auto file = open_(path);
     const Header& h = file->header();
+    if (strict_ && !h.remarks.empty()) {
+      throw trace::InputError(path + ": error: " + h.remarks.front() + " (--strict)");
+    }
+    for (const std::string& text : h.remarks) remark("kernel " + h.name + ": " + text);
     Code code = collect_code(path, *file, strict_);
     FileLaunch launch{nullptr, code.ctas, code.shared.end};
     result_.ctas += code.ctas;

@@ -24,6 +24,7 @@ struct Header {
   std::uint32_t tracer_version = 0;
   bool has_line_numbers = false;
   std::uint64_t shared_base = 0, local_base = 0;  ///< generic addresses of the two windows; 0: not known
+  std::vector<std::string> remarks;               ///< what it says that cannot be, and what is taken instead
 
   std::uint64_t ctas() const { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
   std::uint32_t threads() const { return block[0] * block[1] * block[2]; }

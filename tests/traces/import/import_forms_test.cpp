@@ -19,13 +19,13 @@ namespace {
 
 void write_file(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
-import::ImportResult import_file(const std::string& name, const std::string& bytes,
-                                 const std::string& out){write_file(name, bytes);
-import::ImportOptions options;
-options.input = name;
-options.out = out;
-return import::import_trace(options);
-}  // namespace
+regatta::import::ImportResult import_file(const std::string& name, const std::string& bytes, const std::string& out) {
+  write_file(name, bytes);
+  regatta::import::ImportOptions options;
+  options.input = name;
+  options.out = out;
+  return regatta::import::import_trace(options);
+}
 
 template <class Numbers>
 std::vector<unsigned> listed_numbers(const Numbers& numbers, unsigned count) {
@@ -313,4 +313,23 @@ TEST_CASE("what is not as on the machine is remarked, once a kernel") {
           "remarks.traceg:22:20: error: the opcode FROB is unknown: it is timed as a 32-bit integer "
           "operation (--strict)");
   }
+}
+
+TEST_CASE("a header with numbers that no GPU has is taken for what the instructions say") {
+  test::Traceg t = test::one_warp_traceg({"0000 ffffffff 1 R17 MOV 0 0", "0010 ffffffff 0 EXIT 0 0"});
+  t.set("nregs", "21955");
+  t.set("binary version", "0");
+  const import::ImportResult r = import_file("numbers.traceg", t.text(), "numbers.rgt");
+  CHECK(r.remarks ==
+        std::vector<std::string>{
+            "kernel _Z5sidesPi: 'nregs' is 21955, more than the 256 of any GPU: as many as the instructions use",
+            "kernel _Z5sidesPi: 'binary version' is 0: taken for 70"});
+  CHECK(Reader("numbers.rgt").kernels().at(0).registers_per_thread == 18);
+  import::ImportOptions options;
+  options.input = "numbers.traceg";
+  options.out = "numbers.rgt";
+  options.strict = true;
+  CHECK_THROWS_WITH(import::import_trace(options),
+                    "numbers.traceg: error: 'nregs' is 21955, more than the 256 of any GPU: as many as the "
+                    "instructions use (--strict)");
 }
