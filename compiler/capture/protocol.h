@@ -15,7 +15,7 @@
 namespace regatta::capture {
 
 /// Both ends must have the same one: a library of another build may be in front of the program.
-inline constexpr std::uint32_t protocol_version = 2;
+inline constexpr std::uint32_t protocol_version = 3;
 
 /// Environment of a captured program: path of the server's socket.
 inline constexpr const char* socket_variable = "REGATTA_CAPTURE_SOCKET";
@@ -23,6 +23,7 @@ inline constexpr const char* socket_variable = "REGATTA_CAPTURE_SOCKET";
 enum class Request : std::uint32_t {
   hello,           ///< version -> DeviceDescription
   load_module,     ///< name, bytes of fat binaries or of PTX -> module
+  try_module,      ///< likewise; PTX that is wrong is `invalid`
   allocate,        ///< bytes -> address
   reserve,         ///< bytes -> address, for memory of the host that a kernel may use later
   commit,          ///< a reserved address: from now on memory of the device

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server.h"
 
+#include "fat_binary_head.h"
 #include "socket_bytes.h"
 
 #include <regatta/ir/address_windows.h>
@@ -70,6 +71,8 @@ void Server::answer_to(Request kind, MessageReader& in, MessageWriter& out) {
     }
     case Request::load_module:
       return load_module(in, out);
+    case Request::try_module:
+      return try_load_module(in, out);
     case Request::allocate:
       out.put(device_.allocate(in.get<std::uint64_t>()));
       return;
@@ -131,7 +134,25 @@ void Server::answer_to(Request kind, MessageReader& in, MessageWriter& out) {
 
 void Server::load_module(MessageReader& in, MessageWriter& out) {
   const std::string name = in.get_text();
-  const std::uint32_t index = device_.load_module(name, in.get_bytes());
+  describe_module(device_.load_module(name, in.get_bytes()), out);
+}
+
+void Server::try_load_module(MessageReader& in, MessageWriter& out) {
+  const std::string name = in.get_text();
+  const std::vector<std::uint8_t> image = in.get_bytes();
+  // What is no text is refused: the program does not expect that its machine code is of no use.
+  const bool is_text = image.empty() || (image.front() < 0x7f && !is_fat_binary(image.data(), image.size()));
+  std::uint32_t index = 0;
+  try {
+    index = device_.load_module(name, image);
+  } catch (const base::InputError& e) {
+    if (is_text) throw std::runtime_error(e.what());
+    throw;
+  }
+  describe_module(index, out);
+}
+
+void Server::describe_module(std::uint32_t index, MessageWriter& out) {
   const ptx::ModuleResult& module = device_.module(index);
   out.put(index).put(static_cast<std::uint32_t>(module.entries.size()));
   for (const ptx::EntryResult& e : module.entries) {

@@ -33,6 +33,8 @@ class Server {
  private:
   void answer_to(Request kind, MessageReader& in, MessageWriter& out);
   void load_module(MessageReader& in, MessageWriter& out);
+  void try_load_module(MessageReader& in, MessageWriter& out);
+  void describe_module(std::uint32_t index, MessageWriter& out);
   void launch(MessageReader& in, MessageWriter& out);
   void warn(const std::string& text);
 

@@ -3,6 +3,8 @@
 // Allocation, copies and fills of the runtime API. Calls of a stream are done at once, which is one of the orders that
 // streams allow.
 #include "memory.h"
+
+#include "constants.h"
 #include "copies.h"
 #include "graphs.h"
 #include "state.h"
@@ -92,6 +94,8 @@ Error copy(void* to, const void* from, std::size_t bytes, int kind) {
   if (kind == device_to_host && s.is_device(to) && !s.is_device(from)) return invalid_value;
   if (kind == host_to_device && !s.is_device(to) && s.shared_at(to) == nullptr && bytes != 0) return invalid_value;
   if (kind == device_to_host && !s.is_device(from) && s.shared_at(from) == nullptr && bytes != 0) return invalid_value;
+  const auto is_known = [&](const void* at) { return s.is_device(at) || s.shared_at(at) != nullptr; };
+  if (kind == device_to_device && bytes != 0 && !(is_known(to) && is_known(from))) return invalid_value;
   return copy_bytes(to, from, bytes);
 }
 
@@ -119,17 +123,14 @@ Error copy_symbol(const void* symbol, void* host, std::size_t bytes, std::size_t
     void* const at = pointer_to(v->description.address + offset);
     return to_symbol ? copy_bytes(at, host, bytes) : copy_bytes(host, at, bytes);
   }
-  MessageWriter message;
-  message.put(v->module->index).put_text(v->name).put(std::uint64_t{offset}).put(std::uint64_t{bytes});
   if (to_symbol) {
     std::vector<std::uint8_t> from(bytes);  // of a device's buffer too
     const Error error = copy_bytes(from.data(), host, bytes);
-    if (error != success) return error;
-    return error_of(ask(Request::write_variable, message, from.data(), bytes));
+    return error != success ? error : write_constant({v, offset}, from.data(), bytes);
   }
-  const Reply reply = ask(Request::read_variable, message);
-  if (!reply.is_done()) return error_of(reply);
-  return copy_bytes(host, reply.bytes.data(), bytes);
+  std::vector<std::uint8_t> to(bytes);
+  const Error error = read_constant({v, offset}, to.data(), bytes);
+  return error != success ? error : copy_bytes(host, to.data(), bytes);
 }
 
 REGATTA_API int cudaMalloc(void** out, std::size_t bytes) { return result(allocate(out, bytes)); }
@@ -255,13 +256,9 @@ REGATTA_API int cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::siz
 REGATTA_API int cudaGetSymbolAddress(void** out, const void* symbol) {
   State& s = State::get();
   const Guard guard(s.lock);
-  const Variable* const v = s.variable(symbol);
+  Variable* const v = s.variable(symbol);
   if (out == nullptr || v == nullptr) return result(invalid_symbol);
-  if (v->description.is_constant != 0) {
-    refuse("the program takes the address of constant variable '" + v->name +
-           "' (cudaGetSymbolAddress), which is not supported: expected cudaMemcpyToSymbol()");
-  }
-  *out = pointer_to(v->description.address);
+  *out = pointer_to(address_of_variable(*v));
   return result(success);
 }
 REGATTA_API int cudaGetSymbolSize(std::size_t* out, const void* symbol) {

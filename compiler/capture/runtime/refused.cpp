@@ -23,6 +23,7 @@
 #else
 #error "a jump for this architecture"
 #endif
+#include "driver_names.def"
 #include "per_thread.def"
 #undef ALSO
 
@@ -32,7 +33,14 @@ namespace regatta::capture {
   REGATTA_API void name() {                                                                       \
     refuse("the program calls " #name "(), which is not supported (regatta-capture --list-api)"); \
   }
+#define OLD(name)                                                                                            \
+  REGATTA_API void name() {                                                                                  \
+    refuse("the program calls " #name "() of before CUDA 3.2, whose addresses have 32 bits: expected " #name \
+           "_v2(), as cuda.h names it, or cuGetProcAddress()");                                              \
+  }
+#include "driver_refused.def"
 #include "refused.def"
+#undef OLD
 #undef REFUSED
 
 namespace {
@@ -40,7 +48,10 @@ namespace {
 const std::set<std::string>& refused_names() {
   static const std::set<std::string> names{
 #define REFUSED(name) #name,
+#define OLD(name) #name,
+#include "driver_refused.def"
 #include "refused.def"
+#undef OLD
 #undef REFUSED
   };
   return names;

@@ -2,7 +2,7 @@
 //
 // What the compiler makes a program call before main(): its fat binaries, kernels and variables, and the two halves of
 // "kernel<<<...>>>(...)".
-#include "../fat_binary_head.h"
+#include "images.h"
 #include "state.h"
 
 #include <cstring>
@@ -10,21 +10,6 @@
 namespace regatta::capture {
 
 namespace {
-
-constexpr int wrapper_magic = 0x466243b1;
-
-struct Wrapper {
-  int magic, version;
-  const std::uint8_t* container;
-  const void* const* linked;  ///< with version 2: the containers that were linked, ended by nullptr
-};
-
-std::vector<std::uint8_t> container_bytes(const std::uint8_t* from) {
-  FatBinaryHead head{};
-  std::memcpy(&head, from, sizeof head);
-  if (head.magic != fat_binary_magic) return {};
-  return {from, from + head.head_bytes + head.bytes};
-}
 
 struct Configuration {
   Dim3 grid, block;
@@ -41,17 +26,8 @@ std::vector<Configuration>& configurations() {
 REGATTA_API void** __cudaRegisterFatBinary(void* binary) {
   State& s = State::get();
   const Guard guard(s.lock);
-  Wrapper wrapper{};
-  std::memcpy(&wrapper, binary, sizeof wrapper);
-  if (wrapper.magic != wrapper_magic) refuse("a fat binary of an unknown form is registered");
-  std::vector<std::uint8_t> image;
-  if (wrapper.version == 2 && wrapper.linked != nullptr) {
-    for (const void* const* part = wrapper.linked; *part != nullptr; ++part) {
-      const std::vector<std::uint8_t> more = container_bytes(static_cast<const std::uint8_t*>(*part));
-      image.insert(image.end(), more.begin(), more.end());
-    }
-  }
-  if (image.empty()) image = container_bytes(wrapper.container);
+  std::vector<std::uint8_t> image = wrapped_image(binary);
+  if (image.empty()) refuse("a fat binary of an unknown form is registered");
   Module& m = s.add_module("the program's fat binary " + std::to_string(s.modules.size() + 1), std::move(image));
   return reinterpret_cast<void**>(&m);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "state.h"
 
+#include "constants.h"
+
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -33,13 +35,14 @@ State& State::get() {
   return *state;
 }
 
-Error& last_error() {
-  thread_local Error last = success;
-  return last;
+ThreadErrors& thread_errors() {
+  thread_local ThreadErrors errors;
+  return errors;
 }
 
 Error State::keep(int code) {
   const auto error = static_cast<Error>(code);
+  thread_errors().uses_runtime = true;
   if (sticky != success) {
     last_error() = sticky;
     return sticky;
@@ -89,6 +92,22 @@ void State::load(Module& m) {
   const Reply reply = ask(Request::load_module, MessageWriter().put_text(m.name).put(std::uint64_t{m.image.size()}),
                           m.image.data(), m.image.size());
   if (!reply.is_done()) refuse(m.name + ": " + reply.text());
+  learn(m, reply);
+}
+
+bool State::try_load(Module& m, std::string& why) {
+  const Reply reply = ask(Request::try_module, MessageWriter().put_text(m.name).put(std::uint64_t{m.image.size()}),
+                          m.image.data(), m.image.size());
+  if (!reply.is_done()) {
+    why = reply.text();
+    return false;
+  }
+  m.is_loaded = true;
+  learn(m, reply);
+  return true;
+}
+
+void State::learn(Module& m, const Reply& reply) {
   m.image.clear();
   MessageReader in = reply.reader();
   m.index = in.get<std::uint32_t>();
@@ -183,6 +202,7 @@ Variable* State::variable(const void* symbol) {
 }
 
 bool State::is_device(const void* address) const {
+  if (constant_at(address).variable != nullptr) return true;
   const auto after = device_memory.upper_bound(address_of(address));
   if (after == device_memory.begin()) return false;
   const auto& [base, bytes] = *std::prev(after);
@@ -241,6 +261,9 @@ void State::to_device(const std::vector<std::uint8_t>& parameters) {
     std::memcpy(&word, parameters.data() + at, sizeof word);
     // Page-locked memory costs nothing before a kernel is given a pointer into it.
     if (SharedRange* const range = shared_of_device(word)) commit(*range);
+    if (const Variable* const v = constant_at(pointer_to(word)).variable) {
+      refuse("a kernel is given the address of constant variable '" + v->name + "', which is not supported");
+    }
   }
   for (auto& [at, range] : shared) {
     if (!range.is_committed) continue;

@@ -80,6 +80,8 @@ class State {
   Module& add_module(const std::string& name, std::vector<std::uint8_t> image);
   /// Sends it to the server, which may end the program.
   void load(Module& module);
+  /// Likewise for an image that the program brings at run time. False, with the reason: it is no PTX that is right.
+  bool try_load(Module& module, std::string& why);
   std::map<const void*, std::pair<Module*, std::string>> functions;  ///< by the host's address of the stub
   std::map<const void*, std::pair<Module*, std::string>> symbols;    ///< by the host's address of the variable
   /// A kernel by stub or handle; nullptr: unknown.
@@ -95,6 +97,7 @@ class State {
   std::map<std::uint64_t, std::uint64_t> device_memory;  ///< bytes by address: cudaMalloc() and .global variables
   std::map<std::uint64_t, SharedRange> shared;           ///< by the host's address
   std::uint64_t used = 0;                                ///< bytes of cudaMalloc()
+  std::map<std::uint64_t, Variable*> constants;          ///< .const variables whose address the program asked for
   /// Whether the address is the device's alone.
   bool is_device(const void* address) const;
   SharedRange* shared_at(const void* address);
@@ -126,12 +129,20 @@ class State {
   Error keep(int code);
 
  private:
+  /// What the server says of a module.
+  void learn(Module& module, const Reply& reply);
+
   std::string printed_;
   std::set<const void*> handles_;  ///< kernels that were given out as handles
 };
 
-/// Of this thread.
-Error& last_error();
+/// What the runtime API keeps for a thread.
+struct ThreadErrors {
+  Error last = success;       ///< for cudaGetLastError()
+  bool uses_runtime = false;  ///< the thread has called the runtime: it has the primary context
+};
+ThreadErrors& thread_errors();
+inline Error& last_error() { return thread_errors().last; }
 
 /// What a call returns: an earlier fault of a kernel, or `code`, which cudaGetLastError() then knows.
 int result(int code);
