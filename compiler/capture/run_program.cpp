@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_program.h"
 
+#include "missing_libraries.h"
 #include "server.h"
 #include "work_folder.h"
 
@@ -108,6 +109,19 @@ ProgramEnd run_program(const CaptureOptions& o, CapturedDevice& device) {
   } else {
     end.failed = WEXITSTATUS(status) != 0;
     end.text = "the program ended with status " + std::to_string(WEXITSTATUS(status));
+  }
+  constexpr int status_of_loader = 127;
+  if (end.refusal.empty() && WIFEXITED(status) && WEXITSTATUS(status) == status_of_loader && device.launches() == 0) {
+    std::string names;
+    for (const std::string& name : missing_libraries(o.program.front(), folder)) {
+      names += (names.empty() ? "" : ", ") + name;
+    }
+    if (!names.empty()) {
+      end.refusal =
+          "error: the program needs " + names +
+          ", which is not found: of CUDA's libraries, regatta-capture has libcudart and libcuda; others must be "
+          "installed (LD_LIBRARY_PATH)";
+    }
   }
   return end;
 }

@@ -39,6 +39,7 @@ constexpr Program programs[] = {
     {"reduction", "5003", 8, "h100"}, {"shortest_paths", "400", 0},
     {"grid_sync", "300", 1},          {"spmv", "300", 0, "h100"},
     {"stencil3d", "20", 3},           {"streams", "5000", 5, "h100"},
+    {"driver_api", "45", 2},
 };
 
 /// Captures a program; the trace's path.
@@ -121,4 +122,59 @@ TEST_CASE("a program that needs what there is not is refused by name, and leaves
   CHECK(r.err ==
         "regatta-capture: the program calls cudaMallocArray(), which is not supported (regatta-capture --list-api)\n");
   CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("a program may load the driver itself; what the driver lacks is refused by name") {
+  const Folder folder;
+  const auto call = [&](const std::string& library, const std::string& function) {
+    return test::run_process({REGATTA_CAPTURE, "--no-trace", REGATTA_LOADS_DRIVER, library, function}, {folder.path()});
+  };
+  for (const std::string library : {"libcuda.so.1", "libcuda.so"}) {
+    const auto r = call(library, "cuProfilerStart");
+    CHECK(r.status == 2);
+    CHECK(r.out == "cuInit: 0\ncuProfilerStart: 0\n");
+    CHECK(r.err == "regatta-capture: the program ended with status 0 without a launch: nothing to trace\n");
+  }
+  const std::pair<const char*, const char*> refused[] = {
+      {"cuMemCreate", "the program calls cuMemCreate(), which is not supported (regatta-capture --list-api)"},
+      {"cuMemAlloc",
+       "the program calls cuMemAlloc() of before CUDA 3.2, whose addresses have 32 bits: expected cuMemAlloc_v2(), as "
+       "cuda.h names it, or cuGetProcAddress()"},
+      {"cuGetExportTable",
+       "a CUDA runtime inside of the program, or of a library of it, asks the driver for tables that are not "
+       "documented "
+       "(cuGetExportTable): its functions cannot be replaced where there is no symbol table; expected a program that "
+       "is "
+       "not stripped (no strip, no -s), or nvcc -cudart shared"},
+  };
+  for (const auto& [function, sentence] : refused) {
+    const auto r = call("libcuda.so.1", function);
+    CHECK(r.status == 2);
+    CHECK(r.out == "cuInit: 0\n");
+    CHECK(r.err == "regatta-capture: " + std::string(sentence) + "\n");
+  }
+}
+
+TEST_CASE("a library that is not there is named") {
+  const Folder folder;
+  const auto r = test::run_process({REGATTA_CAPTURE, "--no-trace", REGATTA_NEEDS_ABSENT}, {folder.path()});
+  CHECK(r.status == 2);
+  CHECK(r.err.find("regatta-capture: the program needs libabsent.so, which is not found: of CUDA's libraries, "
+                   "regatta-capture has libcudart and libcuda; others must be installed (LD_LIBRARY_PATH)\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("every function of the driver's header is there or refused by name") {
+  const auto r = test::run_process({REGATTA_CAPTURE, "--list-api"});
+  CHECK(r.status == 0);
+  const std::size_t refused = r.out.find("Refused (");
+  REQUIRE(refused != std::string::npos);
+  for (const std::string name : {"cuInit", "cuLaunchKernel", "cuLaunchKernel_ptsz", "cuMemcpyHtoD_v2",
+                                 "cuMemcpyHtoD_v2_ptds", "cuCtxCreate_v2", "cuCtxCreate_v4", "cuCtxCreate"}) {
+    CHECK(r.out.find("  " + name + "\n") < refused);
+  }
+  for (const std::string name : {"cuGraphLaunch", "cuMemCreate", "cuMemAlloc"}) {
+    CHECK(r.out.find("  " + name + "\n") > refused);
+    CHECK(r.out.find("  " + name + "\n") != std::string::npos);
+  }
 }
