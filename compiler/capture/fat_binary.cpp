@@ -18,28 +18,10 @@ namespace regatta::capture {
 
 namespace {
 
-constexpr std::uint16_t kind_ptx = 1, kind_elf = 2;
 /// Flags of a part.
 constexpr std::uint64_t flag_lz4 = 0x2000, flag_zstd = 0x8000;
 /// No source is as long; a damaged size ends here, not in the allocator.
 constexpr std::uint64_t most_ptx_bytes = std::uint64_t{1} << 31;
-
-struct PartHead {
-  std::uint16_t kind;
-  std::uint16_t version;
-  std::uint32_t head_bytes;
-  std::uint64_t bytes;             ///< behind the head, padded
-  std::uint32_t compressed_bytes;  ///< 0: not compressed
-  std::uint32_t options_offset;
-  std::uint16_t minor, major;
-  std::uint32_t architecture;
-  std::uint32_t name_offset;  ///< of the source's name, from the head's begin; 0: none
-  std::uint32_t name_bytes;
-  std::uint64_t flags;
-  std::uint64_t unused;
-  std::uint64_t plain_bytes;  ///< of compressed contents
-};
-static_assert(sizeof(PartHead) == 64);
 
 [[noreturn]] void fail(const std::string& what, std::uint64_t at, const std::string& why) {
   throw base::InputError("error: fat binary of " + what + ", byte " + std::to_string(at) + ": " + why);
@@ -52,7 +34,8 @@ T load(const std::vector<std::uint8_t>& bytes, std::uint64_t at) {
   return value;
 }
 
-std::string contents_of(const PartHead& head, const std::uint8_t* from, const std::string& what, std::uint64_t at) {
+std::string contents_of(const FatBinaryPartHead& head, const std::uint8_t* from, const std::string& what,
+                        std::uint64_t at) {
   if ((head.flags & (flag_lz4 | flag_zstd)) == 0) return {from, from + head.bytes};
   if (head.plain_bytes > most_ptx_bytes) {
     fail(what, at,
@@ -130,14 +113,15 @@ std::vector<FatBinaryPart> read_fat_binary(const std::vector<std::uint8_t>& byte
     }
     at += container.head_bytes;
     const std::uint64_t end = at + container.bytes;
-    while (end - at >= sizeof(PartHead)) {
-      const auto head = load<PartHead>(bytes, at);
-      if (head.head_bytes < sizeof(PartHead) || head.head_bytes > end - at || head.bytes > end - at - head.head_bytes) {
+    while (end - at >= sizeof(FatBinaryPartHead)) {
+      const auto head = load<FatBinaryPartHead>(bytes, at);
+      if (head.head_bytes < sizeof(FatBinaryPartHead) || head.head_bytes > end - at ||
+          head.bytes > end - at - head.head_bytes) {
         fail(what, at, "a part of " + std::to_string(head.bytes) + " bytes, there are " + std::to_string(end - at));
       }
       FatBinaryPart part;
       part.unit = unit;
-      part.is_ptx = head.kind == kind_ptx;
+      part.is_ptx = head.kind == fat_binary_ptx;
       part.architecture = head.architecture;
       if (head.name_offset != 0 && head.name_offset < head.head_bytes &&
           head.name_bytes <= head.head_bytes - head.name_offset) {
@@ -148,7 +132,7 @@ std::vector<FatBinaryPart> read_fat_binary(const std::vector<std::uint8_t>& byte
         part.ptx = contents_of(head, bytes.data() + at + head.head_bytes, what, at);
         while (!part.ptx.empty() && part.ptx.back() == '\0') part.ptx.pop_back();
       }
-      if (part.is_ptx || head.kind == kind_elf) parts.push_back(std::move(part));
+      if (part.is_ptx || head.kind == fat_binary_elf) parts.push_back(std::move(part));
       at += head.head_bytes + head.bytes;
     }
     at = end;

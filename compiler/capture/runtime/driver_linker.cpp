@@ -17,8 +17,8 @@ constexpr int input_cubin = 0, input_ptx = 1, input_fat_binary = 2;
 
 struct Linker {
   JitOptions options;
+  std::vector<std::vector<std::uint8_t>> inputs;
   std::vector<std::uint8_t> image;
-  bool has_input = false;
 };
 
 std::set<Linker*>& linkers() {
@@ -36,10 +36,7 @@ int add(Linker* linker, int type, std::vector<std::uint8_t> image) {
     refuse("the program links an input of kind " + std::to_string(type) +
            " (CUjitInputType), expected PTX or a fat binary");
   }
-  if (linker->has_input) refuse("the program links several inputs at run time, which is not supported: expected one");
-  linker->image = std::move(image);
-  if (type == input_ptx) linker->image.push_back(0);
-  linker->has_input = true;
+  linker->inputs.push_back(std::move(image));
   return success;
 }
 
@@ -50,7 +47,7 @@ REGATTA_API int cuLinkCreate_v2(unsigned count, int* options, void** values, Lin
   const int code = check_context();
   if (code != success) return code;
   if (out == nullptr) return invalid_value;
-  *out = new Linker{{count, options, values}, {}, false};
+  *out = new Linker{{count, options, values}, {}, {}};
   linkers().insert(*out);
   return success;
 }
@@ -73,8 +70,14 @@ REGATTA_API int cuLinkAddFile_v2(Linker* linker, int type, const char* path, uns
 REGATTA_API int cuLinkComplete(Linker* linker, void** image, std::size_t* bytes) {
   const Guard guard(State::get().lock);
   if (linkers().count(linker) == 0) return driver_error::invalid_handle;
-  if (image == nullptr || !linker->has_input) return invalid_value;
+  if (image == nullptr || linker->inputs.empty()) return invalid_value;
   linker->options.answer("");
+  linker->image = linker->inputs.front();
+  if (linker->inputs.size() > 1) {
+    linker->image = joined_images(linker->inputs);
+  } else {
+    linker->image.push_back(0);  // the end of a text
+  }
   *image = linker->image.data();
   if (bytes != nullptr) *bytes = linker->image.size();
   return success;

@@ -19,11 +19,19 @@ struct Wrapper {
   const void* const* linked;  ///< with version 2: the containers that were linked, ended by nullptr
 };
 
+/// In a head's version: another container follows. Of joined_images() alone, so that one address tells all of them.
+constexpr std::uint16_t more_follow = 0x8000;
+
 std::vector<std::uint8_t> container_bytes(const std::uint8_t* from) {
-  FatBinaryHead head{};
-  std::memcpy(&head, from, sizeof head);
-  if (head.magic != fat_binary_magic) return {};
-  return {from, from + head.head_bytes + head.bytes};
+  std::uint64_t bytes = 0;
+  for (bool more = true; more;) {
+    FatBinaryHead head{};
+    std::memcpy(&head, from + bytes, sizeof head);
+    if (head.magic != fat_binary_magic) return {};
+    bytes += head.head_bytes + head.bytes;
+    more = (head.version & more_follow) != 0;
+  }
+  return {from, from + bytes};
 }
 
 }  // namespace
@@ -57,6 +65,37 @@ std::vector<std::uint8_t> image_at(const void* image) {
                   sizeof magic) == 0)
     return {bytes, bytes + elf_head_bytes};
   return {bytes, bytes + std::strlen(static_cast<const char*>(image))};
+}
+
+std::vector<std::uint8_t> joined_images(const std::vector<std::vector<std::uint8_t>>& images) {
+  std::vector<std::uint8_t> all;
+  const auto append = [&](const void* from, std::size_t bytes) {
+    all.insert(all.end(), static_cast<const std::uint8_t*>(from), static_cast<const std::uint8_t*>(from) + bytes);
+  };
+  for (const std::vector<std::uint8_t>& image : images) {
+    const std::uint16_t more = &image == &images.back() ? 0 : more_follow;
+    if (is_fat_binary(image.data(), image.size())) {
+      const std::size_t at = all.size();
+      append(image.data(), image.size());
+      FatBinaryHead head{};
+      std::memcpy(&head, all.data() + at, sizeof head);
+      head.version = static_cast<std::uint16_t>(head.version | more);
+      std::memcpy(all.data() + at, &head, sizeof head);
+      continue;
+    }
+    constexpr std::size_t alignment = 8;
+    FatBinaryPartHead part;
+    part.kind = fat_binary_ptx;
+    part.head_bytes = sizeof part;
+    part.bytes = (image.size() + alignment - 1) / alignment * alignment;
+    const FatBinaryHead head{fat_binary_magic, static_cast<std::uint16_t>(1 | more), sizeof head,
+                             sizeof part + part.bytes};
+    append(&head, sizeof head);
+    append(&part, sizeof part);
+    append(image.data(), image.size());
+    all.resize(all.size() + part.bytes - image.size());
+  }
+  return all;
 }
 
 bool read_image(const std::string& path, std::vector<std::uint8_t>& bytes) {

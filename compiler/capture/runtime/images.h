@@ -16,6 +16,9 @@ std::vector<std::uint8_t> wrapped_image(const void* wrapper);
 /// are enough to refuse it.
 std::vector<std::uint8_t> image_at(const void* image);
 
+/// Several images as one, in the form of a fat binary; image_at() takes all of it. PTX may end with zeros.
+std::vector<std::uint8_t> joined_images(const std::vector<std::vector<std::uint8_t>>& images);
+
 /// A file's bytes. False: it cannot be read.
 bool read_image(const std::string& path, std::vector<std::uint8_t>& bytes);
 
