@@ -3,9 +3,11 @@
 // Functions of the driver by name: cuGetProcAddress() and its like in the runtime. A name stands for the newest
 // function of that name which is not newer than the version that the program was written for.
 #include "driver.h"
+#include "images.h"
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -62,6 +64,15 @@ int find_entry(const char* name, void** out, int version, int* status) {
   return *out == nullptr ? driver_error::not_found : success;
 }
 
+/// Whether code of a library or of the program has the CUDA runtime in it: names of errors that nothing else has.
+bool has_runtime(const void* code) {
+  constexpr const char* name = "cudaErrorMixedDeviceExecution";
+  Dl_info object{};
+  std::vector<std::uint8_t> file;
+  if (dladdr(code, &object) == 0 || !read_image(object.dli_fname, file)) return false;
+  return std::search(file.begin(), file.end(), name, name + std::strlen(name)) != file.end();
+}
+
 }  // namespace
 
 REGATTA_API int cuGetProcAddress_v2(const char* name, void** out, int version, std::uint64_t /*flags*/, int* status) {
@@ -81,10 +92,13 @@ REGATTA_API int cudaGetDriverEntryPoint(const char* name, void** out, unsigned l
   return cudaGetDriverEntryPointByVersion(name, out, newest, flags, status);
 }
 
-/// Tables of functions that no manual has. The runtime that nvcc links into programs needs them.
+/// Tables of functions that no manual has. The runtime that nvcc links into programs needs them; others ask and go on
+/// without.
 REGATTA_API int cuGetExportTable(const void** /*table*/, const void* /*id*/) {
+  if (!has_runtime(__builtin_return_address(0))) return driver_error::not_found;
   refuse(
-      "a CUDA runtime inside of the program, or of a library of it, asks the driver for tables that are not documented "
+      "the CUDA runtime inside of the program, or of a library of it, asks the driver for tables that are not "
+      "documented "
       "(cuGetExportTable): its functions cannot be replaced where there is no symbol table; expected a program that is "
       "not stripped (no strip, no -s), or nvcc -cudart shared");
 }

@@ -21,7 +21,11 @@ int launch(const void* function, Dim3 grid, Dim3 block, void** arguments, std::s
     node->kernel = std::move(work);
     return result(success);
   }
-  return result(run_kernel(work));
+  const bool was_good = s.sticky == success;
+  const int error = run_kernel(work);
+  // A launch does not wait for the kernel: what the kernel does wrong is the result of the next call.
+  if (was_good && s.sticky != success) return success;
+  return result(error);
 }
 
 /// CTAs of a kernel that a multiprocessor holds at once.
