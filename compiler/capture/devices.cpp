@@ -20,11 +20,12 @@ struct Known {
   std::uint64_t memory;
   std::uint32_t opt_in, per_multiprocessor, registers, threads, ctas;  ///< shared bytes, registers, of a multiprocessor
   std::uint32_t l2, bus_bits, clock_khz, memory_clock_khz;
+  std::uint32_t persisting_l2 = 0, access_policy_window = 0;  ///< bytes; as an H100's cudaDeviceProp says
 };
 
 constexpr Known devices[] = {
     {"h100", "NVIDIA H100 80GB HBM3", 9, 0, 132, 80 * gib, 227 * kib, 228 * kib, 65536, 2048, 32, 50 * mib, 5120,
-     1980000, 2619000},
+     1980000, 2619000, 32768000, 128 * mib},
     {"rtx_a6000", "NVIDIA RTX A6000", 8, 6, 84, 48 * gib, 99 * kib, 100 * kib, 65536, 1536, 16, 6 * mib, 384, 1800000,
      8001000},
     {"rtx_2080ti", "NVIDIA GeForce RTX 2080 Ti", 7, 5, 68, 11 * gib, 64 * kib, 64 * kib, 65536, 1024, 16, 5632 * kib,
@@ -63,6 +64,8 @@ DeviceDescription device_named(const std::string& name) {
     d.bus_bits = k.bus_bits;
     d.clock_khz = k.clock_khz;
     d.memory_clock_khz = k.memory_clock_khz;
+    d.persisting_l2 = k.persisting_l2;
+    d.access_policy_window = k.access_policy_window;
     return d;
   }
   std::string known;

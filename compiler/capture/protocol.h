@@ -130,6 +130,7 @@ struct DeviceDescription {
   std::uint32_t registers_per_cta = 65536, registers_per_multiprocessor = 65536;
   std::uint32_t threads_per_multiprocessor = 2048, ctas_per_multiprocessor = 32;
   std::uint32_t l2_bytes = 0, bus_bits = 0, clock_khz = 0, memory_clock_khz = 0;
+  std::uint32_t persisting_l2 = 0, access_policy_window = 0;  ///< bytes at most; 0: the device has no such policy
 };
 
 /// A kernel of a module, in the answer to load_module; its name, its refusal (empty: accepted) and its parameters

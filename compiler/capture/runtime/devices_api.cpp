@@ -5,6 +5,7 @@
 
 #include <link.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace regatta::capture {
@@ -13,6 +14,12 @@ namespace {
 
 constexpr int max_grid_x = 0x7fffffff, max_grid_yz = 65535, max_threads = 1024, max_block_z = 64;
 constexpr std::size_t constant_bytes = 65536, memory_pitch = 0x7fffffff, texture_alignment = 512, texture_pitch = 32;
+
+/// Bytes of each CTA's shared memory that CUDA keeps for itself.
+std::size_t reserved_shared(const DeviceDescription& d) { return d.major >= 8 ? 1024 : 0; }
+
+/// How many times as fast single precision is as double.
+int single_to_double(const DeviceDescription& d) { return d.major == 9 ? 2 : 32; }
 
 /// What both versions of the structure have.
 template <class Properties>
@@ -60,7 +67,9 @@ void fill(Properties& p) {
   p.cooperative_launch = d.major >= 6 ? 1 : 0;
   p.shared_opt_in = d.shared_per_cta_opt_in;
   p.ctas_per_multiprocessor = static_cast<int>(d.ctas_per_multiprocessor);
-  p.reserved_shared = d.major >= 8 ? 1024 : 0;
+  p.persisting_l2_bytes = static_cast<int>(d.persisting_l2);
+  p.access_policy_window = static_cast<int>(d.access_policy_window);
+  p.reserved_shared = reserved_shared(d);
 }
 
 int fill_12(DeviceProperties12* p, int number) {
@@ -71,7 +80,7 @@ int fill_12(DeviceProperties12* p, int number) {
   p->clock_khz = static_cast<int>(device().clock_khz);
   p->memory_clock_khz = static_cast<int>(device().memory_clock_khz);
   p->overlap = 1;
-  p->single_to_double = device().major == 9 ? 2 : 32;
+  p->single_to_double = single_to_double(device());
   return result(success);
 }
 
@@ -199,11 +208,32 @@ REGATTA_API int cudaDeviceGetAttribute(int* value, int attribute, int number) {
     case 97:
       *value = static_cast<int>(d.shared_per_cta_opt_in);
       break;
+    case 11:
+      *value = static_cast<int>(memory_pitch);
+      break;
+    case 51:
+      *value = static_cast<int>(texture_pitch);
+      break;
+    case 87:
+      *value = single_to_double(d);
+      break;
+    case 108:
+      *value = static_cast<int>(d.persisting_l2);
+      break;
+    case 109:
+      *value = static_cast<int>(d.access_policy_window);
+      break;
+    case 111:
+      *value = static_cast<int>(reserved_shared(d));
+      break;
     case 106:
       *value = static_cast<int>(d.ctas_per_multiprocessor);
       break;
+    case 15:   // gpuOverlap
     case 19:   // canMapHostMemory
     case 31:   // concurrentKernels
+    case 32:   // eccEnabled
+    case 33:   // pciBusId
     case 41:   // unifiedAddressing
     case 78:   // streamPrioritiesSupported
     case 79:   // globalL1CacheSupported
@@ -247,15 +277,16 @@ REGATTA_API int cudaDeviceGetSharedMemConfig(int* banks) {
 }
 
 namespace {
-std::size_t limits[6] = {1024, 1 << 20, 8 << 20, 2, 2048, 128};
-}
+constexpr int limit_of_persisting_l2 = 6;
+std::size_t limits[7] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
+}  // namespace
 REGATTA_API int cudaDeviceSetLimit(int limit, std::size_t value) {
-  if (limit < 0 || limit > 5) return result(invalid_value);
-  limits[limit] = value;
+  if (limit < 0 || limit > limit_of_persisting_l2) return result(invalid_value);
+  limits[limit] = limit == limit_of_persisting_l2 ? std::min<std::size_t>(value, device().persisting_l2) : value;
   return result(success);
 }
 REGATTA_API int cudaDeviceGetLimit(std::size_t* value, int limit) {
-  if (value == nullptr || limit < 0 || limit > 5) return result(invalid_value);
+  if (value == nullptr || limit < 0 || limit > limit_of_persisting_l2) return result(invalid_value);
   *value = limits[limit];
   return result(success);
 }

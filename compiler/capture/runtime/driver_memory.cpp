@@ -122,9 +122,6 @@ int get_attribute(void* out, int attribute, DevicePointer address) {
 REGATTA_API int cuMemAlloc_v2(DevicePointer* out, std::size_t bytes) {
   return allocation(out, bytes, [&](void** pointer) { return cudaMalloc(pointer, bytes); });
 }
-REGATTA_API int cuMemAllocAsync(DevicePointer* out, std::size_t bytes, void* /*stream*/) {
-  return cuMemAlloc_v2(out, bytes);
-}
 REGATTA_API int cuMemAllocPitch_v2(DevicePointer* out, std::size_t* pitch, std::size_t width, std::size_t height,
                                    unsigned element) {
   if (element != 4 && element != 8 && element != 16) return invalid_value;
@@ -137,7 +134,6 @@ REGATTA_API int cuMemAllocManaged(DevicePointer* out, std::size_t bytes, unsigne
 REGATTA_API int cuMemFree_v2(DevicePointer address) {
   return in_context([&] { return cudaFree(pointer_to(address)); });
 }
-REGATTA_API int cuMemFreeAsync(DevicePointer address, void* /*stream*/) { return cuMemFree_v2(address); }
 REGATTA_API int cuMemHostAlloc(void** out, std::size_t bytes, unsigned flags) {
   return in_context([&] { return bytes == 0 ? int{invalid_value} : cudaHostAlloc(out, bytes, flags); });
 }

@@ -7,6 +7,7 @@
 #include "constants.h"
 #include "copies.h"
 #include "graphs.h"
+#include "pools.h"
 #include "state.h"
 
 #include <algorithm>
@@ -27,6 +28,7 @@ Error release(void* pointer) {
   const Reply reply = ask(Request::release, MessageWriter().put(address_of(pointer)));
   if (!reply.is_done()) return invalid_value;
   s.used -= found->second;
+  release_of_pool(found->first);
   s.device_memory.erase(found);
   return success;
 }
@@ -134,18 +136,7 @@ Error copy_symbol(const void* symbol, void* host, std::size_t bytes, std::size_t
 }
 
 REGATTA_API int cudaMalloc(void** out, std::size_t bytes) { return result(allocate(out, bytes)); }
-REGATTA_API int cudaMallocAsync(void** out, std::size_t bytes, void* stream) {
-  // In a captured stream too: a graph's memory has one address for its whole life.
-  const int code = cudaMalloc(out, bytes);
-  return code != success ? code : in_stream(stream, NodeType::allocate, [] { return success; });
-}
 REGATTA_API int cudaFree(void* pointer) { return result(release(pointer)); }
-REGATTA_API int cudaFreeAsync(void* pointer, void* stream) {
-  State& s = State::get();
-  const Guard guard(s.lock);
-  if (Graphs::get().add_to(stream, NodeType::release) != nullptr) return result(success);
-  return cudaFree(pointer);
-}
 
 REGATTA_API int cudaMallocPitch(void** out, std::size_t* pitch, std::size_t width, std::size_t height) {
   if (pitch == nullptr) return result(invalid_value);

@@ -60,10 +60,16 @@ struct SharedRange {
   std::vector<std::uint8_t> known;  ///< what the device has
 };
 
+/// cudaLaunchAttributeValue.
+struct StreamAttribute {
+  alignas(8) std::uint8_t bytes[64] = {};
+};
+
 struct Stream {
   unsigned flags = 0;
   int priority = 0;
   unsigned long long id = 0;
+  std::map<int, StreamAttribute> attributes;  ///< those that were set
 };
 struct Event {
   std::chrono::steady_clock::time_point time;

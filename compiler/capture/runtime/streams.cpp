@@ -61,7 +61,7 @@ REGATTA_API int cudaStreamCreateWithPriority(void** out, unsigned flags, int pri
   State& s = State::get();
   const Guard guard(s.lock);
   if (out == nullptr) return result(invalid_value);
-  auto* const stream = new Stream{flags, priority, s.next_stream++};
+  auto* const stream = new Stream{flags, priority, s.next_stream++, {}};
   s.streams.insert(stream);
   *out = stream;
   return result(success);
@@ -115,7 +115,6 @@ REGATTA_API int cudaStreamGetDevice(void* /*stream*/, int* number) {
   *number = 0;
   return result(success);
 }
-REGATTA_API int cudaStreamSetAttribute() { return result(success); }
 REGATTA_API int cudaStreamAddCallback(void* stream, void (*call)(void*, int, void*), void* data, unsigned /*flags*/) {
   if (is_captured(stream, [=] { call(stream, success, data); })) return result(success);
   synchronise();

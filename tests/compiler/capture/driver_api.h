@@ -20,6 +20,7 @@ using CUfunction = struct CUfunc_st*;
 using CUkernel = struct CUkern_st*;
 using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
+using CUmemoryPool = struct CUmemPoolHandle_st*;
 using CUlinkState = struct CUlinkState_st*;
 
 struct CUlaunchConfig {
@@ -143,7 +144,29 @@ CUresult cuEventSynchronize(CUevent);
 CUresult cuEventElapsedTime_v2(float*, CUevent, CUevent);
 CUresult cuEventDestroy_v2(CUevent);
 
-// Of the runtime API.
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool*, CUdevice);
+CUresult cuMemPoolGetAttribute(CUmemoryPool, int attribute, void*);
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr*, std::size_t, CUmemoryPool, CUstream);
+CUresult cuMemFreeAsync(CUdeviceptr, CUstream);
+CUresult cuStreamSetAttribute(CUstream, int attribute, const void*);
+CUresult cuStreamGetAttribute(CUstream, int attribute, void*);
+CUresult cuStreamCopyAttributes(CUstream, CUstream);
+
+// Of the runtime API, with the driver's handles, which it shares.
+int cudaDeviceGetDefaultMemPool(CUmemoryPool*, int);
+int cudaDeviceGetMemPool(CUmemoryPool*, int);
+int cudaDeviceSetMemPool(int, CUmemoryPool);
+int cudaMemPoolCreate(CUmemoryPool*, const void* properties);
+int cudaMemPoolDestroy(CUmemoryPool);
+int cudaMemPoolGetAttribute(CUmemoryPool, int attribute, void*);
+int cudaMemPoolSetAttribute(CUmemoryPool, int attribute, void*);
+int cudaMemPoolTrimTo(CUmemoryPool, std::size_t);
+int cudaMallocAsync(void**, std::size_t, CUstream);
+int cudaMallocFromPoolAsync(void**, std::size_t, CUmemoryPool, CUstream);
+int cudaFreeAsync(void*, CUstream);
+int cudaDeviceSetLimit(int, std::size_t);
+int cudaDeviceGetLimit(std::size_t*, int);
+int cudaDeviceGetAttribute(int*, int attribute, int number);
 int cudaGetLastError();
 int cudaMalloc(void**, std::size_t);
 int cudaFree(void*);
