@@ -29,7 +29,7 @@ constexpr const char* help_text = "regatta-capture " REGATTA_VERSION
       keep what it did as a launch file, from which regatta-annotate makes traces with other options
 
 The program is an ordinary executable of nvcc or clang, unmodified, with the CUDA runtime as a shared library
-(nvcc -cudart shared) or linked into it (nvcc's default; not stripped), or one that uses the driver API. It must contain PTX
+(nvcc -cudart shared) or linked into it (nvcc's default), or one that uses the driver API. It must contain PTX
 (compiled with -arch=compute_XX, or by default). It runs in full: each launch is executed at once, with right results, so
 host code may depend on them. Then what it did is executed again to make the trace.
 

@@ -178,3 +178,20 @@ TEST_CASE("every function of the driver's header is there or refused by name") {
     CHECK(r.out.find("  " + name + "\n") != std::string::npos);
   }
 }
+
+#if defined(__x86_64__)
+TEST_CASE("the runtime inside of a stripped program is found without a symbol table") {
+  const Folder folder;
+  const auto r = test::run_process({REGATTA_CAPTURE, "--no-trace", REGATTA_OWN_RUNTIME}, {folder.path()});
+  INFO(r.err);
+  CHECK(r.status == 0);
+  CHECK(r.out == "PASSED\n");
+}
+
+TEST_CASE("a runtime of an order that is not known is left alone") {
+  const Folder folder;
+  const auto r = test::run_process({REGATTA_CAPTURE, "--no-trace", REGATTA_OTHER_RUNTIME}, {folder.path()});
+  CHECK(r.status == 2);
+  CHECK(r.out == "function 1\n");
+}
+#endif

@@ -2,10 +2,11 @@
 //
 // Programs that have the CUDA runtime linked into them (nvcc's default). Their calls reach that runtime, which nothing
 // can stand in front of; but the names of its functions are in the symbol table. So before main(), each of these
-// functions becomes a jump to ours. A program without a symbol table (strip) cannot be changed so, and its runtime
-// finds libcuda.so.1, which refuses it with a sentence.
+// functions becomes a jump to ours. In a program without a symbol table (strip) they are found by what their code
+// points to. Where that fails, the program's runtime finds libcuda.so.1, which refuses it with a sentence.
 #include "abi.h"
 #include "connection.h"
+#include "unnamed_functions.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -57,14 +58,9 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-struct Function {
-  std::uint64_t value, bytes;
-  std::string name;
-};
-
 /// The functions of the runtime that an object's symbol table has.
-std::vector<Function> runtime_functions(const Mapping& file) {
-  std::vector<Function> found;
+std::vector<RuntimeFunction> runtime_functions(const Mapping& file) {
+  std::vector<RuntimeFunction> found;
   const auto* const head = file.at<ElfW(Ehdr)>(0);
   if (head == nullptr || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0) return found;
   const auto* const sections = file.at<ElfW(Shdr)>(head->e_shoff, head->e_shnum);
@@ -110,9 +106,9 @@ void make_writable(std::uint64_t address, std::size_t bytes, bool writable) {
   mprotect(pointer_to(first), address + bytes - first, PROT_READ | PROT_EXEC | (writable ? PROT_WRITE : 0));
 }
 
-void replace(std::uint64_t base, const std::vector<Function>& functions, void* ours) {
+void replace(std::uint64_t base, const std::vector<RuntimeFunction>& functions, void* ours) {
   std::vector<std::pair<std::uint64_t, void*>> jumps;
-  for (const Function& f : functions) {
+  for (const RuntimeFunction& f : functions) {
     void* const target = dlsym(ours, f.name.c_str());
     if (target != nullptr && f.bytes >= jump_bytes) jumps.emplace_back(base + f.value, target);
   }
@@ -136,23 +132,23 @@ void replace(std::uint64_t base, const std::vector<Function>& functions, void* o
   mprotect(far, bytes, PROT_READ | PROT_EXEC);
 }
 #else
-void replace(std::uint64_t, const std::vector<Function>&, void*) {}
+void replace(std::uint64_t, const std::vector<RuntimeFunction>&, void*) {}
 #endif
 
-struct Object {
+struct LoadedObject {
   std::string path;
-  std::uint64_t base;
+  dl_phdr_info info;
 };
 
 /// Before the program's own constructors, which register its fat binaries.
 __attribute__((constructor)) void stand_in_front() {
   if (getenv(socket_variable) == nullptr) return;
-  std::vector<Object> objects;
+  std::vector<LoadedObject> objects;
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* out) {
         const std::string path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-        auto& list = *static_cast<std::vector<Object>*>(out);
-        list.push_back({list.empty() && path.empty() ? "/proc/self/exe" : path, info->dlpi_addr});
+        auto& list = *static_cast<std::vector<LoadedObject>*>(out);
+        list.push_back({list.empty() && path.empty() ? "/proc/self/exe" : path, *info});
         return 0;
       },
       &objects);
@@ -160,12 +156,14 @@ __attribute__((constructor)) void stand_in_front() {
   if (dladdr(reinterpret_cast<const void*>(&stand_in_front), &self) == 0) return;
   void* const ours = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   if (ours == nullptr) return;
-  for (const Object& o : objects) {
+  for (const LoadedObject& o : objects) {
     // Libraries of the system have no part in this.
     const bool is_ours = o.path == self.dli_fname || o.path.find("libregatta_cuda.so") != std::string::npos;
     if (o.path.empty() || is_ours || o.path.find("/libc.so") != std::string::npos) continue;
     const Mapping file(o.path.c_str());
-    replace(o.base, runtime_functions(file), ours);
+    std::vector<RuntimeFunction> functions = runtime_functions(file);
+    if (functions.empty()) functions = unnamed_runtime_functions(o.info);
+    replace(o.info.dlpi_addr, functions, ours);
   }
   dlclose(ours);
 }
