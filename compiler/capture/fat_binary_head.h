@@ -10,6 +10,9 @@ namespace regatta::capture {
 
 inline constexpr std::uint32_t fat_binary_magic = 0xba55ed50;
 
+/// Of the structure with which the compiler registers a fat binary.
+inline constexpr std::uint32_t fat_binary_wrapper_magic = 0x466243b1;
+
 struct FatBinaryHead {
   std::uint32_t magic;
   std::uint16_t version;

@@ -7,12 +7,12 @@ namespace regatta::capture {
 
 namespace {
 
-struct Known {
+struct DriverText {
   int code;
   const char* name;
   const char* text;  ///< nullptr: that of the runtime's code
 };
-constexpr Known errors[] = {
+constexpr DriverText driver_texts[] = {
     {success, "CUDA_SUCCESS", nullptr},
     {invalid_value, "CUDA_ERROR_INVALID_VALUE", nullptr},
     {memory_allocation, "CUDA_ERROR_OUT_OF_MEMORY", nullptr},
@@ -46,8 +46,8 @@ constexpr Known errors[] = {
     {unknown_error, "CUDA_ERROR_UNKNOWN", nullptr},
 };
 
-const Known* known(int code) {
-  for (const Known& k : errors) {
+const DriverText* known(int code) {
+  for (const DriverText& k : driver_texts) {
     if (k.code == code) return &k;
   }
   return nullptr;
@@ -57,14 +57,14 @@ const Known* known(int code) {
 
 REGATTA_API int cuGetErrorName(int code, const char** name) {
   if (name == nullptr) return invalid_value;
-  const Known* const k = known(code);
+  const DriverText* const k = known(code);
   *name = k == nullptr ? nullptr : k->name;
   return k == nullptr ? invalid_value : success;
 }
 
 REGATTA_API int cuGetErrorString(int code, const char** text) {
   if (text == nullptr) return invalid_value;
-  const Known* const k = known(code);
+  const DriverText* const k = known(code);
   *text = nullptr;
   if (k != nullptr) *text = k->text != nullptr ? k->text : cudaGetErrorString(code);
   return k == nullptr ? invalid_value : success;

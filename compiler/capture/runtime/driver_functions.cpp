@@ -10,9 +10,20 @@ namespace regatta::capture {
 
 namespace {
 
-/// CUfunction_attribute.
-constexpr int max_threads = 0, shared_bytes = 1, constant_bytes = 2, local_bytes = 3, registers = 4, ptx_version = 5,
-              binary_version = 6, cache_mode = 7, max_dynamic_shared = 8, carveout = 9, last_attribute = 15;
+/// CUfunction_attribute; those behind `carveout`, up to the last, are of clusters.
+enum FunctionAttribute : int {
+  attribute_max_threads = 0,
+  attribute_shared = 1,
+  attribute_constant = 2,
+  attribute_local = 3,
+  attribute_registers = 4,
+  attribute_ptx_version = 5,
+  attribute_binary_version = 6,
+  attribute_cache_mode = 7,
+  attribute_max_dynamic_shared = 8,
+  attribute_carveout = 9,
+  attribute_last = 15,
+};
 
 int get_attribute(int* value, int attribute, void* function) {
   if (value == nullptr) return invalid_value;
@@ -20,39 +31,39 @@ int get_attribute(int* value, int attribute, void* function) {
   const int code = cudaFuncGetAttributes(&a, function);
   if (code != success) return code;
   switch (attribute) {
-    case max_threads:
+    case attribute_max_threads:
       *value = a.max_threads;
       break;
-    case shared_bytes:
+    case attribute_shared:
       *value = static_cast<int>(a.shared_bytes);
       break;
-    case constant_bytes:
+    case attribute_constant:
       *value = static_cast<int>(a.constant_bytes);
       break;
-    case local_bytes:
+    case attribute_local:
       *value = static_cast<int>(a.local_bytes);
       break;
-    case registers:
+    case attribute_registers:
       *value = a.registers;
       break;
-    case ptx_version:
+    case attribute_ptx_version:
       *value = a.ptx_version;
       break;
-    case binary_version:
+    case attribute_binary_version:
       *value = a.binary_version;
       break;
-    case cache_mode:
+    case attribute_cache_mode:
       *value = a.cache_mode;
       break;
-    case max_dynamic_shared:
+    case attribute_max_dynamic_shared:
       *value = a.max_dynamic_shared;
       break;
-    case carveout:
+    case attribute_carveout:
       *value = a.carveout;
       break;
     default:
-      if (attribute < 0 || attribute > last_attribute) return invalid_value;
-      *value = 0;  // of clusters
+      if (attribute < 0 || attribute > attribute_last) return invalid_value;
+      *value = 0;
   }
   return success;
 }

@@ -10,7 +10,6 @@ namespace regatta::capture {
 
 namespace {
 
-constexpr std::uint32_t wrapper_magic = 0x466243b1;
 constexpr std::size_t elf_head_bytes = 64;
 
 struct Wrapper {
@@ -40,7 +39,7 @@ std::vector<std::uint8_t> wrapped_image(const void* from) {
   Wrapper wrapper{};
   std::memcpy(&wrapper, from, sizeof wrapper);
   std::vector<std::uint8_t> image;
-  if (wrapper.magic != wrapper_magic) return image;
+  if (wrapper.magic != fat_binary_wrapper_magic) return image;
   if (wrapper.version == 2 && wrapper.linked != nullptr) {
     for (const void* const* part = wrapper.linked; *part != nullptr; ++part) {
       const std::vector<std::uint8_t> more = container_bytes(static_cast<const std::uint8_t*>(*part));
@@ -57,7 +56,7 @@ std::vector<std::uint8_t> image_at(const void* image) {
   if (text < sizeof(std::uint32_t)) return {bytes, bytes + text};
   std::uint32_t magic = 0;
   std::memcpy(&magic, image, sizeof magic);
-  if (magic == wrapper_magic) return wrapped_image(image);
+  if (magic == fat_binary_wrapper_magic) return wrapped_image(image);
   if (magic == fat_binary_magic) return container_bytes(bytes);
   if (std::memcmp(image,
                   "\x7f"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unnamed_functions.h"
 
+#include "../fat_binary_head.h"
 #include "abi.h"
 
 #include <algorithm>
@@ -16,7 +17,6 @@ namespace {
 constexpr const char* text_of_runtime = "cudaErrorMixedDeviceExecution";
 /// Larger libraries are not searched; the runtime has 0.7 MB.
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
-constexpr std::uint32_t wrapper_magic = 0x466243b1;
 
 struct Segment {
   std::uint64_t begin = 0, end = 0;
@@ -156,7 +156,8 @@ class Object {
     return false;
   }
   bool is_wrapper(std::uint64_t address) const {
-    return segment_of(address, sizeof wrapper_magic) != nullptr && load<std::uint32_t>(address) == wrapper_magic;
+    return segment_of(address, sizeof fat_binary_wrapper_magic) != nullptr &&
+           load<std::uint32_t>(address) == fat_binary_wrapper_magic;
   }
 
   void add_neighbours() {
