@@ -3,6 +3,7 @@
 // Copies and fills of the driver API. All of them are done at once, those of a stream too.
 #include "copies.h"
 #include "driver.h"
+#include "graphs.h"
 
 namespace regatta::capture {
 
@@ -11,8 +12,11 @@ namespace {
 /// CUmemorytype.
 constexpr int memory_host = 1, memory_device = 2, memory_array = 3, memory_unified = 4;
 
-int copy(void* to, const void* from, std::size_t bytes, CopyKind kind) {
+int copy_now(void* to, const void* from, std::size_t bytes, CopyKind kind) {
   return in_context([&] { return cudaMemcpy(to, from, bytes, kind); });
+}
+int copy_in(void* stream, void* to, const void* from, std::size_t bytes, CopyKind kind) {
+  return in_context([&] { return cudaMemcpyAsync(to, from, bytes, kind, stream); });
 }
 
 /// One end of a copy of CUDA_MEMCPY2D and of CUDA_MEMCPY3D.
@@ -63,121 +67,147 @@ int place_of(const End3D& end, std::size_t width, Place& out) {
   return success;
 }
 
-int copy_box_between(const End3D& from, const End3D& to, std::size_t width, std::size_t height, std::size_t depth) {
-  return in_context([&]() -> int {
-    const State& s = State::get();
-    if (s.sticky != success) return s.sticky;
-    Place source, target;
-    int code = place_of(from, width, source);
-    if (code == success) code = place_of(to, width, target);
-    if (code != success) return code;
-    return copy_box(target.at, target.box, source.at, source.box, {width, height, depth});
-  });
+/// A copy between boxes. Places are looked at when it is done.
+int do_copy(const DriverCopy3D& c) {
+  const State& s = State::get();
+  if (s.sticky != success) return s.sticky;
+  Place source, target;
+  int code = place_of(c.from, c.width, source);
+  if (code == success) code = place_of(c.to, c.width, target);
+  if (code != success) return code;
+  return copy_box(target.at, target.box, source.at, source.box, {c.width, c.height, c.depth});
+}
+
+int copy_now(const DriverCopy3D& c) {
+  return in_context([&] { return result(do_copy(c)); });
+}
+int copy_in(void* stream, const DriverCopy3D& c) {
+  return in_context([&] { return in_stream(stream, NodeType::copy, [c] { return do_copy(c); }); });
 }
 
 End3D in_space(const End2D& e) { return {e.x, e.y, 0, 0, e.type, e.host, e.device, e.array, nullptr, e.pitch, 0}; }
 
-int fill(DevicePointer to, std::size_t pitch, std::uint32_t value, unsigned element, std::size_t width,
-         std::size_t height) {
-  return in_context([&]() -> int {
-    State& s = State::get();
-    if (s.sticky != success) return s.sticky;
-    void* const at = pointer_to(to);
-    if (to % element != 0 || (height > 1 && (pitch < width * element || pitch % element != 0))) return invalid_value;
-    if (!s.is_device(at) && s.shared_at(at) == nullptr && width != 0) return invalid_value;
-    return fill_box(at, {pitch, 0}, {width * element, height, 1}, value, element);
-  });
+DriverCopy3D in_space(const Copy2D& c) { return {in_space(c.from), in_space(c.to), c.width, c.height, 1}; }
+
+/// Elements of 1, 2 or 4 bytes, in rows.
+struct Fill {
+  DevicePointer to;
+  std::size_t pitch;
+  std::uint32_t value;
+  unsigned element;
+  std::size_t width, height;
+};
+
+int do_fill(const Fill& f) {
+  State& s = State::get();
+  if (s.sticky != success) return s.sticky;
+  void* const at = pointer_to(f.to);
+  const std::size_t bytes = f.width * f.element;
+  if (f.to % f.element != 0 || (f.height > 1 && (f.pitch < bytes || f.pitch % f.element != 0))) return invalid_value;
+  if (!s.is_device(at) && s.shared_at(at) == nullptr && f.width != 0) return invalid_value;
+  return fill_box(at, {f.pitch, 0}, {bytes, f.height, 1}, f.value, f.element);
+}
+
+int fill_now(const Fill& f) {
+  return in_context([&] { return result(do_fill(f)); });
+}
+int fill_in(void* stream, const Fill& f) {
+  return in_context([&] { return in_stream(stream, NodeType::fill, [f] { return do_fill(f); }); });
 }
 
 }  // namespace
 
 REGATTA_API int cuMemcpy(DevicePointer to, DevicePointer from, std::size_t bytes) {
-  return copy(pointer_to(to), pointer_to(from), bytes, by_address);
+  return copy_now(pointer_to(to), pointer_to(from), bytes, by_address);
 }
-REGATTA_API int cuMemcpyAsync(DevicePointer to, DevicePointer from, std::size_t bytes, void* /*stream*/) {
-  return copy(pointer_to(to), pointer_to(from), bytes, by_address);
+REGATTA_API int cuMemcpyAsync(DevicePointer to, DevicePointer from, std::size_t bytes, void* stream) {
+  return copy_in(stream, pointer_to(to), pointer_to(from), bytes, by_address);
 }
 REGATTA_API int cuMemcpyHtoD_v2(DevicePointer to, const void* from, std::size_t bytes) {
-  return copy(pointer_to(to), from, bytes, host_to_device);
+  return copy_now(pointer_to(to), from, bytes, host_to_device);
 }
-REGATTA_API int cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, std::size_t bytes, void* /*stream*/) {
-  return copy(pointer_to(to), from, bytes, host_to_device);
+REGATTA_API int cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, std::size_t bytes, void* stream) {
+  return copy_in(stream, pointer_to(to), from, bytes, host_to_device);
 }
 REGATTA_API int cuMemcpyDtoH_v2(void* to, DevicePointer from, std::size_t bytes) {
-  return copy(to, pointer_to(from), bytes, device_to_host);
+  return copy_now(to, pointer_to(from), bytes, device_to_host);
 }
-REGATTA_API int cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, std::size_t bytes, void* /*stream*/) {
-  return copy(to, pointer_to(from), bytes, device_to_host);
+REGATTA_API int cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, std::size_t bytes, void* stream) {
+  return copy_in(stream, to, pointer_to(from), bytes, device_to_host);
 }
 REGATTA_API int cuMemcpyDtoD_v2(DevicePointer to, DevicePointer from, std::size_t bytes) {
-  return copy(pointer_to(to), pointer_to(from), bytes, device_to_device);
+  return copy_now(pointer_to(to), pointer_to(from), bytes, device_to_device);
 }
-REGATTA_API int cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, std::size_t bytes, void* /*stream*/) {
-  return copy(pointer_to(to), pointer_to(from), bytes, device_to_device);
+REGATTA_API int cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, std::size_t bytes, void* stream) {
+  return copy_in(stream, pointer_to(to), pointer_to(from), bytes, device_to_device);
 }
 /// There is one device, so both contexts have it.
 REGATTA_API int cuMemcpyPeer(DevicePointer to, Context* /*to_context*/, DevicePointer from, Context* /*from_context*/,
                              std::size_t bytes) {
-  return copy(pointer_to(to), pointer_to(from), bytes, device_to_device);
+  return copy_now(pointer_to(to), pointer_to(from), bytes, device_to_device);
 }
 REGATTA_API int cuMemcpyPeerAsync(DevicePointer to, Context* /*to_context*/, DevicePointer from,
-                                  Context* /*from_context*/, std::size_t bytes, void* /*stream*/) {
-  return copy(pointer_to(to), pointer_to(from), bytes, device_to_device);
+                                  Context* /*from_context*/, std::size_t bytes, void* stream) {
+  return copy_in(stream, pointer_to(to), pointer_to(from), bytes, device_to_device);
 }
 
 REGATTA_API int cuMemcpy2D_v2(const Copy2D* c) {
   if (c == nullptr) return invalid_value;
-  return copy_box_between(in_space(c->from), in_space(c->to), c->width, c->height, 1);
+  return copy_now(in_space(*c));
 }
 REGATTA_API int cuMemcpy2DUnaligned_v2(const Copy2D* c) { return cuMemcpy2D_v2(c); }
-REGATTA_API int cuMemcpy2DAsync_v2(const Copy2D* c, void* /*stream*/) { return cuMemcpy2D_v2(c); }
+REGATTA_API int cuMemcpy2DAsync_v2(const Copy2D* c, void* stream) {
+  return c == nullptr ? int{invalid_value} : copy_in(stream, in_space(*c));
+}
 REGATTA_API int cuMemcpy3D_v2(const DriverCopy3D* c) {
   if (c == nullptr) return invalid_value;
-  return copy_box_between(c->from, c->to, c->width, c->height, c->depth);
+  return copy_now(*c);
 }
-REGATTA_API int cuMemcpy3DAsync_v2(const DriverCopy3D* c, void* /*stream*/) { return cuMemcpy3D_v2(c); }
+REGATTA_API int cuMemcpy3DAsync_v2(const DriverCopy3D* c, void* stream) {
+  return c == nullptr ? int{invalid_value} : copy_in(stream, *c);
+}
 
 REGATTA_API int cuMemsetD8_v2(DevicePointer to, unsigned char value, std::size_t count) {
-  return fill(to, count, value, 1, count, 1);
+  return fill_now({to, count, value, 1, count, 1});
 }
 REGATTA_API int cuMemsetD16_v2(DevicePointer to, unsigned short value, std::size_t count) {
-  return fill(to, 2 * count, value, 2, count, 1);
+  return fill_now({to, 2 * count, value, 2, count, 1});
 }
 REGATTA_API int cuMemsetD32_v2(DevicePointer to, unsigned value, std::size_t count) {
-  return fill(to, 4 * count, value, 4, count, 1);
+  return fill_now({to, 4 * count, value, 4, count, 1});
 }
-REGATTA_API int cuMemsetD8Async(DevicePointer to, unsigned char value, std::size_t count, void* /*stream*/) {
-  return cuMemsetD8_v2(to, value, count);
+REGATTA_API int cuMemsetD8Async(DevicePointer to, unsigned char value, std::size_t count, void* stream) {
+  return fill_in(stream, {to, count, value, 1, count, 1});
 }
-REGATTA_API int cuMemsetD16Async(DevicePointer to, unsigned short value, std::size_t count, void* /*stream*/) {
-  return cuMemsetD16_v2(to, value, count);
+REGATTA_API int cuMemsetD16Async(DevicePointer to, unsigned short value, std::size_t count, void* stream) {
+  return fill_in(stream, {to, 2 * count, value, 2, count, 1});
 }
-REGATTA_API int cuMemsetD32Async(DevicePointer to, unsigned value, std::size_t count, void* /*stream*/) {
-  return cuMemsetD32_v2(to, value, count);
+REGATTA_API int cuMemsetD32Async(DevicePointer to, unsigned value, std::size_t count, void* stream) {
+  return fill_in(stream, {to, 4 * count, value, 4, count, 1});
 }
 REGATTA_API int cuMemsetD2D8_v2(DevicePointer to, std::size_t pitch, unsigned char value, std::size_t width,
                                 std::size_t height) {
-  return fill(to, pitch, value, 1, width, height);
+  return fill_now({to, pitch, value, 1, width, height});
 }
 REGATTA_API int cuMemsetD2D16_v2(DevicePointer to, std::size_t pitch, unsigned short value, std::size_t width,
                                  std::size_t height) {
-  return fill(to, pitch, value, 2, width, height);
+  return fill_now({to, pitch, value, 2, width, height});
 }
 REGATTA_API int cuMemsetD2D32_v2(DevicePointer to, std::size_t pitch, unsigned value, std::size_t width,
                                  std::size_t height) {
-  return fill(to, pitch, value, 4, width, height);
+  return fill_now({to, pitch, value, 4, width, height});
 }
 REGATTA_API int cuMemsetD2D8Async(DevicePointer to, std::size_t pitch, unsigned char value, std::size_t width,
-                                  std::size_t height, void* /*stream*/) {
-  return cuMemsetD2D8_v2(to, pitch, value, width, height);
+                                  std::size_t height, void* stream) {
+  return fill_in(stream, {to, pitch, value, 1, width, height});
 }
 REGATTA_API int cuMemsetD2D16Async(DevicePointer to, std::size_t pitch, unsigned short value, std::size_t width,
-                                   std::size_t height, void* /*stream*/) {
-  return cuMemsetD2D16_v2(to, pitch, value, width, height);
+                                   std::size_t height, void* stream) {
+  return fill_in(stream, {to, pitch, value, 2, width, height});
 }
 REGATTA_API int cuMemsetD2D32Async(DevicePointer to, std::size_t pitch, unsigned value, std::size_t width,
-                                   std::size_t height, void* /*stream*/) {
-  return cuMemsetD2D32_v2(to, pitch, value, width, height);
+                                   std::size_t height, void* stream) {
+  return fill_in(stream, {to, pitch, value, 4, width, height});
 }
 
 }  // namespace regatta::capture

@@ -43,6 +43,10 @@ constexpr DriverText driver_texts[] = {
     {cooperative_launch_too_large, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", nullptr},
     {not_permitted, "CUDA_ERROR_NOT_PERMITTED", nullptr},
     {not_supported, "CUDA_ERROR_NOT_SUPPORTED", nullptr},
+    {stream_capture_unsupported, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", nullptr},
+    {stream_capture_invalidated, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", nullptr},
+    {stream_capture_unmatched, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", nullptr},
+    {stream_capture_unjoined, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", nullptr},
     {unknown_error, "CUDA_ERROR_UNKNOWN", nullptr},
 };
 

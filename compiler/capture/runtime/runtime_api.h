@@ -37,6 +37,7 @@ int cudaHostGetFlags(unsigned* flags, void* host);
 int cudaMemGetInfo(std::size_t* available, std::size_t* total);
 int cudaPointerGetAttributes(regatta::capture::PointerAttributes* attributes, const void* pointer);
 int cudaMemcpy(void* to, const void* from, std::size_t bytes, int kind);
+int cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int kind, void* stream);
 
 int cudaStreamCreateWithPriority(void** out, unsigned flags, int priority);
 int cudaStreamDestroy(void* stream);

@@ -21,6 +21,8 @@ using CUkernel = struct CUkern_st*;
 using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
 using CUmemoryPool = struct CUmemPoolHandle_st*;
+using CUgraph = struct CUgraph_st*;
+using CUgraphExec = struct CUgraphExec_st*;
 using CUlinkState = struct CUlinkState_st*;
 
 struct CUlaunchConfig {
@@ -151,6 +153,16 @@ CUresult cuMemFreeAsync(CUdeviceptr, CUstream);
 CUresult cuStreamSetAttribute(CUstream, int attribute, const void*);
 CUresult cuStreamGetAttribute(CUstream, int attribute, void*);
 CUresult cuStreamCopyAttributes(CUstream, CUstream);
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr, CUdeviceptr, std::size_t, CUstream);
+CUresult cuMemsetD32Async(CUdeviceptr, unsigned, std::size_t, CUstream);
+CUresult cuStreamBeginCapture_v2(CUstream, int mode);
+CUresult cuStreamEndCapture(CUstream, CUgraph*);
+CUresult cuGraphGetNodes(CUgraph, void**, std::size_t*);
+CUresult cuGraphInstantiateWithFlags(CUgraphExec*, CUgraph, unsigned long long);
+CUresult cuGraphLaunch(CUgraphExec, CUstream);
+CUresult cuGraphExecDestroy(CUgraphExec);
+CUresult cuGraphDestroy(CUgraph);
 
 // Of the runtime API, with the driver's handles, which it shares.
 int cudaDeviceGetDefaultMemPool(CUmemoryPool*, int);

@@ -270,3 +270,36 @@ TEST_CASE("streams and events") {
   CHECK(cuStreamDestroy_v2(stream) == success);
   CHECK(cuStreamSynchronize(stream) == invalid_handle);
 }
+
+TEST_CASE("a captured stream becomes a graph, which is launched as often as wanted") {
+  const DriverContext context;
+  const ScaleModule module;
+  const Buffers buffers;
+  CUstream stream = nullptr;
+  CUgraph graph = nullptr;
+  CUgraphExec executable = nullptr;
+  CUdeviceptr in = buffers.in, out = buffers.out;
+  unsigned n = 10;
+  std::size_t nodes = 0;
+  void* arguments[] = {&in, &out, &n};
+  REQUIRE(cuStreamCreate(&stream, 0) == success);
+  REQUIRE(cuStreamBeginCapture_v2(stream, 0) == success);
+  CHECK(cuMemsetD32Async(out, 0, Buffers::count, stream) == success);
+  CHECK(cuLaunchKernel(module.scale(), 1, 1, 1, 32, 1, 1, 0, stream, arguments, nullptr) == success);
+  CHECK(cuMemcpyDtoDAsync_v2(in, out, 4, stream) == success);  // the first one is doubled each time
+  REQUIRE(cuStreamEndCapture(stream, &graph) == success);
+  CHECK(cuGraphGetNodes(graph, nullptr, &nodes) == success);
+  CHECK(nodes == 3);
+  CHECK(buffers.is_scaled(0));
+  REQUIRE(cuGraphInstantiateWithFlags(&executable, graph, 0) == success);
+  n = 100;  // the graph has the value of its capture
+  CHECK(cuGraphLaunch(executable, stream) == success);
+  CHECK(buffers.is_scaled(10));
+  CHECK(cuGraphLaunch(executable, stream) == success);
+  float first = 0;
+  CHECK(cuMemcpyDtoH_v2(&first, out, 4) == success);
+  CHECK(first == 4.0F);
+  CHECK(cuGraphExecDestroy(executable) == success);
+  CHECK(cuGraphDestroy(graph) == success);
+  CHECK(cuStreamDestroy_v2(stream) == success);
+}
