@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program with a CUDA runtime linked into it and no symbol table, as nvcc's default makes them before strip. The
-// functions of this runtime do nothing but say that they are themselves. Like those of CUDA's, each has its name as a
-// text, those that the compiler calls stand in one order around __cudaInitModule(), and names of errors are there.
+// A program with a CUDA runtime linked into it and no symbol table, as nvcc's default and strip make them. The
+// functions of this runtime ask the driver for a table, then they say that they are themselves. Like those of CUDA's,
+// each has its name as a text, those that the compiler calls stand in one order around __cudaInitModule(), and names of
+// errors are there.
+#include <dlfcn.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -15,11 +18,22 @@ struct Dim3 {
 
 constexpr const char error_name[] = "cudaErrorMixedDeviceExecution";
 
+/// As CUDA's runtime does with the first call.
+void ask_driver() {
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+  if (driver == nullptr) return;
+  const auto table = reinterpret_cast<int (*)(const void**, const void*)>(dlsym(driver, "cuGetExportTable"));
+  const void* out = nullptr;
+  if (table != nullptr) table(&out, error_name);
+}
+
 int not_replaced(const char* name) {
+  ask_driver();
   std::printf("%s: %s\n", name, error_name);
   std::exit(1);
 }
 void* no_name(int number) {
+  ask_driver();
   std::printf("function %d\n", number);
   std::exit(1);
 }
