@@ -64,6 +64,10 @@ struct Graph {
   GraphNode* counterpart(const GraphNode* origin) const;
 };
 
+/// CUDA 13 gave functions of graphs a further argument, the data of edges, under the old name: a number of nodes then
+/// stands where newer programs have a pointer.
+inline bool is_count(const void* argument) { return address_of(argument) - 1 < 4095; }
+
 /// All graphs and what streams put into them.
 class Graphs {
  public:
