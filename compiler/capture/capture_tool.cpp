@@ -34,10 +34,11 @@ void summarise(const CapturedDevice& device, const ProgramLog& log) {
 /// Makes the trace of a launch file. Returns the exit status.
 int annotate(const CaptureOptions& o, const std::string& launch_file) {
   std::vector<std::string> words{"regatta-annotate", "--launch", launch_file, "--out", o.out};
-  bool names_bounds = false;
+  bool names_bounds = false, names_undefined = false;
   for (const std::string& word : o.annotate) {
     words.push_back(word);
     names_bounds = names_bounds || word.rfind("--out-of-bounds", 0) == 0;
+    names_undefined = names_undefined || word.rfind("--undefined", 0) == 0;
   }
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -46,6 +47,7 @@ int annotate(const CaptureOptions& o, const std::string& launch_file) {
                               trace::SectionRegistry::with_builtin());
   asked.options.print_nothing = true;  // the program has seen it
   if (!names_bounds && !o.device.strict) asked.options.out_of_bounds = tool::OutOfBounds::zero;
+  if (!names_undefined) asked.options.undefined_zero = !o.device.strict;
   asked.options.producer = "regatta-capture " REGATTA_VERSION;
   for (const std::string& word : o.annotate) asked.options.producer += " " + base::shell_word(word);
   for (const std::string& word : o.program) asked.options.producer += " " + base::shell_word(word);

@@ -51,8 +51,9 @@ Options:
   --kernels WORD,...       trace only launches of kernels whose names contain one of these words
   --launches LIST          trace only these launches, by number from 1: 3, 5-8, 12-
   --first N                trace only the first N of those; the others run
-  --strict                 memory is uninitialised until it is written, and reads of it, or a little outside of buffers,
-                           are errors; else they give zero, as in a fresh process on most GPUs
+  --strict                 memory and registers are uninitialised until they are written; what depends on such a value, on a
+                           shuffle from a lane that takes no part, or on a read a little outside of buffers is an error.
+                           Else all of these are zero, as on most GPUs
   --list-api               print the CUDA functions that are there, and those that are refused
 )";
 

@@ -253,6 +253,7 @@ CapturedDevice::Kernel& CapturedDevice::kernel(std::uint32_t module, const std::
   emulator::EmulatorOptions options;
   options.max_instructions = options_.max_instructions;
   options.stray_reads = !options_.strict;
+  options.undefined_zero = !options_.strict;
   options.print = [this](const std::string& text) { printed_ += text; };
   k.emulator =
       std::make_unique<emulator::Emulator>(*k.compiled.function, k.compiled.reconvergence, memory_, *m.image, options);

@@ -23,8 +23,9 @@ namespace regatta::capture {
 
 struct DeviceOptions {
   DeviceDescription description;
-  /// Memory is as cudaMalloc() gives it in a fresh process, all zero, and reads a little outside of buffers give zero.
-  /// With `strict` memory is uninitialised and reads of what was never written, or outside of buffers, are errors.
+  /// Memory is as cudaMalloc() gives it in a fresh process, all zero, reads a little outside of buffers give zero, and
+  /// so do values that CUDA leaves undefined (EmulatorOptions::undefined_zero). With `strict` memory is uninitialised
+  /// and what depends on such a value, or reads outside of buffers, is an error.
   bool strict = false;
   std::uint64_t max_instructions = std::uint64_t{1} << 31;  ///< per warp and launch
 };

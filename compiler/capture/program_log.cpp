@@ -154,8 +154,10 @@ std::string ProgramLog::finish() {
   if (data_ != nullptr) data_->commit();
   const std::string path = folder_ + "/launch.toml";
   // What follows the last launch that is traced changes nothing.
-  base::write_file(path, "# Written by regatta-capture: what a program did to the device.\nptx = [" + ptx_ + "]\n\n" +
-                             globals_ + buffers_ + launches_ + steps_.substr(0, steps_at_last_traced_));
+  const std::string how =
+      initialised_ ? "# Run it with --out-of-bounds zero --undefined zero, as the program was.\n" : "";
+  base::write_file(path, "# Written by regatta-capture: what a program did to the device.\n" + how + "ptx = [" + ptx_ +
+                             "]\n\n" + globals_ + buffers_ + launches_ + steps_.substr(0, steps_at_last_traced_));
   return path;
 }
 

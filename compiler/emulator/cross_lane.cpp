@@ -110,6 +110,7 @@ CtaRunner::MemberMasks CtaRunner::member_masks(const Warp& w, const Op& op, std:
     if (missing != 0) {
       refuse(" names lane " + std::to_string(__builtin_ctz(missing)) + ", which is on another path");
     }
+    if (options_.undefined_zero) continue;
     if ((members >> (lane % group) & 1u) == 0) {
       refuse(" does not name lane " + std::to_string(lane % group) + ", which executes it");
     }
@@ -176,7 +177,10 @@ void CtaRunner::shuffle(Warp& w, const Op& op, LaneMask active) {
     if (inside) in_range |= LaneMask{1} << i;
     const unsigned source = i / group * group + static_cast<unsigned>(from);
     result[i] = value[source];
-    if ((members & half_of(active, i)) >> static_cast<unsigned>(from) & 1u) {
+    if (options_.undefined_zero) {
+      for (LaneMask& byte : written) byte |= LaneMask{1} << i;
+      if ((half_of(active, i) >> static_cast<unsigned>(from) & 1u) == 0) result[i] = 0;
+    } else if ((members & half_of(active, i)) >> static_cast<unsigned>(from) & 1u) {
       for (unsigned b = 0; b < 4; ++b) written[b] |= (known[b] >> source & 1u) << i;
     } else {
       absent.op = position(op);

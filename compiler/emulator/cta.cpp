@@ -59,14 +59,15 @@ void CtaRunner::begin(std::uint64_t index, const trace::Kernel* trace, trace::Ct
   cta_index_ = index;
   cta_ = unflatten(index, request_.grid);
   std::fill(shared_.begin(), shared_.end(), 0);
-  std::fill(shared_written_.begin(), shared_written_.end(), 0);
+  std::fill(shared_written_.begin(), shared_written_.end(), options_.undefined_zero ? 1 : 0);
   std::fill(local_.begin(), local_.end(), 0);
-  std::fill(local_written_.begin(), local_written_.end(), 0);
+  std::fill(local_written_.begin(), local_written_.end(), options_.undefined_zero ? ~LaneMask{0} : 0);
   WarpPlace place;
   place.grid = request_.grid;
   place.block = request_.block;
   place.cta = cta_;
   place.grid_barrier = grid_barrier_;
+  place.undefined_zero = options_.undefined_zero;
   place.dynamic_shared_bytes = request_.dynamic_shared_bytes;
   place.total_shared_bytes = static_cast<std::uint32_t>(shared_.size());
   for (const ir::SharedVariable& v : f_.shared_variables) {

@@ -182,9 +182,9 @@ class CtaRunner {
   /// By lane, the lanes of its half that a .sync instruction names.
   using MemberMasks = std::array<std::uint32_t, trace::max_lanes>;
   /// Those of an instruction whose operand `value` they are; of one without that operand, all lanes. Refuses a mask
-  /// that names a live lane elsewhere, because waiting for it is not what a SIMT stack can do, one that does not name
-  /// its own lane, and members with different masks. The whole is read before a lane's destination, which may be the
-  /// mask.
+  /// that names a live lane elsewhere, because waiting for it is not what a SIMT stack can do, and, unless undefined
+  /// values are zero, one that does not name its own lane, and members with different masks. The whole is read before a
+  /// lane's destination, which may be the mask.
   MemberMasks member_masks(const Warp& w, const Op& op, std::size_t value, trace::LaneMask active) const;
   void put(Warp& w, std::uint32_t destination, unsigned words, unsigned lane, std::uint64_t value) const;
   std::uint64_t get(const Warp& w, const LaneSource& s, unsigned lane, bool wide) const;

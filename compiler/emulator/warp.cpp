@@ -23,13 +23,14 @@ Warp::Warp(Program& program, unsigned number) : program_(program), number_(numbe
 }
 
 void Warp::reset(const WarpPlace& place) {
-  std::fill(written.begin(), written.end(), 0);
+  const trace::LaneMask known = place.undefined_zero ? ~trace::LaneMask{0} : 0;
+  std::fill(written.begin(), written.end(), known);
   std::fill(parts_.begin(), parts_.end(), WrittenBytes{});
   std::fill(unwritten.begin(), unwritten.end(), Unwritten{});
   predicate_unwritten.fill(Unwritten{});
   std::memset(registers_.data(), 0, registers_.size() * sizeof(AlignedWords));
   predicates.fill(0);
-  predicate_written.fill(0);
+  predicate_written.fill(known);
   const std::uint32_t threads = place.block[0] * place.block[1] * place.block[2];
   live_ = trace::all_lanes(std::min(program_.lanes, threads - first_thread()));
   stack_.assign(1, {0, exit_position, live_});

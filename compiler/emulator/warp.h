@@ -57,6 +57,7 @@ struct WarpPlace {
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t total_shared_bytes = 0;
   std::uint64_t grid_barrier = 0;  ///< address, of a cooperative launch
+  bool undefined_zero = false;     ///< EmulatorOptions::undefined_zero
 };
 
 /// Registers, by their numbers, and predicates, bit by bit.

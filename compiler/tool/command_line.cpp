@@ -121,6 +121,14 @@ void parse_out_of_bounds(const std::string& text, AnnotateOptions& o) {
   o.out_of_bounds = text == "warn" ? OutOfBounds::warn : OutOfBounds::zero;
 }
 
+void parse_undefined(const std::string& text, AnnotateOptions& o) {
+  if (text != "error" && text != "zero") {
+    throw InputError("error: --undefined '" + text + "', expected error or zero" +
+                     base::suggestion(text, {"error", "zero"}));
+  }
+  o.undefined_zero = text == "zero";
+}
+
 void parse_concurrent_ctas(const std::string& text, AnnotateOptions& o) {
   if (text == "fit") {
     o.concurrent_ctas = 0;
@@ -155,7 +163,8 @@ void refuse_empty(const po::variables_map& values) {
 
 /// Options that are more than a value: they are taken apart when all are known.
 struct Texts {
-  std::string ctas, race_rule, out_of_bounds = "error", annotations = "all", schemes, concurrent_ctas = "1";
+  std::string ctas, race_rule, out_of_bounds = "error", undefined = "error", annotations = "all", schemes,
+                               concurrent_ctas = "1";
   std::vector<std::string> dumps;
 };
 
@@ -275,6 +284,9 @@ po::options_description describe(AnnotateOptions& o, Texts& texts) {
       "them: error; warn: it gives zero, and the end of the run names each such instruction; zero: it gives zero, and "
       "is "
       "counted. Reads further away and all writes outside of buffers are errors")(
+      "undefined", po::value(&texts.undefined)->value_name("HOW")->default_value("error"),
+      "what becomes of values that CUDA leaves undefined (registers, local and shared memory before they are written, "
+      "shuffles from a lane that does not take part): error, once something depends on one; zero")(
       "list-instructions", po::bool_switch(), "print the supported PTX as a table (compiler/ptx/SUPPORTED.md)")(
       "max-instructions", whole(o.max_instructions, "N"),
       "maximum instructions of a warp; more count as an endless loop");
@@ -349,6 +361,7 @@ void check_together(const AnnotateOptions& o, const Texts& texts) {
     throw InputError("error: --check runs nothing: --concurrent-ctas does not go with it");
   if (o.check && o.out_of_bounds != OutOfBounds::error)
     throw InputError("error: --check runs nothing: --out-of-bounds does not go with it");
+  if (o.check && o.undefined_zero) throw InputError("error: --check runs nothing: --undefined does not go with it");
 }
 
 /// Refuses what does not go with --trace: all that is not of annotations.
@@ -403,6 +416,7 @@ CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes
   parse_dumps(texts.dumps, o);
   if (!texts.race_rule.empty()) parse_race_rule(texts.race_rule, o);
   parse_out_of_bounds(texts.out_of_bounds, o);
+  parse_undefined(texts.undefined, o);
   parse_concurrent_ctas(texts.concurrent_ctas, o);
   if (!o.trace.empty()) check_trace_options(o, values);
   check_together(o, texts);

@@ -134,6 +134,7 @@ void Host::add_kernel(std::size_t module, CompiledKernel kernel) {
   options.max_instructions = options_.max_instructions;
   options.concurrent_ctas = options_.concurrent_ctas;
   options.stray_reads = options_.out_of_bounds != OutOfBounds::error;
+  options.undefined_zero = options_.undefined_zero;
   if (options_.print_nothing) options.print = [](const std::string&) {};
   if (options_.check_races) {
     const bool by_target = options_.race_rule == emulator::RaceRule::off;

@@ -169,3 +169,37 @@ TEST_CASE("the option --out-of-bounds and what is printed") {
   // The simulator's values are the trace's.
   CHECK(test::run_process({REGATTA_SIM, trace}).status == 0);
 }
+
+TEST_CASE("the option --undefined") {
+  const Folder folder;
+  folder.write("k.ptx",
+               ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n"
+               ".reg .b32 %r<3>; .reg .b64 %d<3>; .shared .align 4 .b8 s[128];\n"
+               "ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.s64 %d1, %d1, %d2;\n"
+               "ld.shared.u32 %r2, [s];\nst.global.u32 [%d1], %r2; ret;\n}\n");
+  const std::string launch = folder.write("l.toml",
+                                          "ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [1]\nblock = [32]\n"
+                                          "[[param]]\nname = \"out\"\nbuffer = 128\n");
+  const std::string trace = folder.file("k.rgt");
+  const auto run = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {REGATTA_ANNOTATE, "--launch", launch});
+    return test::run_process(options);
+  };
+  for (const auto& options : {std::vector<std::string>{}, {"--undefined", "error"}}) {
+    const auto r = run(options);
+    CHECK(r.status == 2);
+    CHECK(r.err == folder.file("k.ptx") +
+                       ":8:1: error: kernel 'k', CTA (0,0,0), thread (0,0,0): read of shared "
+                       "offset 0, which was never written\n");
+  }
+  auto r = run({"--undefined", "zero", "--out", trace});
+  CHECK(r.status == 0);
+  CHECK(r.err.empty());
+  CHECK(test::run_process({REGATTA_SIM, trace}).status == 0);
+  r = run({"--undefined", "zer"});
+  CHECK(r.status == 2);
+  CHECK(r.err == "regatta-annotate: --undefined 'zer', expected error or zero; did you mean 'zero'?\n");
+  r = run({"--undefined", "zero", "--check"});
+  CHECK(r.status == 2);
+  CHECK(r.err == "regatta-annotate: --check runs nothing: --undefined does not go with it\n");
+}

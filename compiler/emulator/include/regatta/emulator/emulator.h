@@ -33,6 +33,10 @@ struct EmulatorOptions {
   /// Reads of global memory outside of all buffers, where DeviceMemory::is_mapped(), give zero and are counted; they
   /// are errors else. Writes and atomics there always are.
   bool stray_reads = false;
+  /// What CUDA leaves undefined is zero, and an error else where something depends on it: registers, predicates, local
+  /// and shared memory before they are written, and the value that a shuffle takes from a lane that does not execute
+  /// it. A shuffle from a lane that executes it but is not in the member mask takes that lane's value.
+  bool undefined_zero = false;
   /// Textures and surfaces that handles in the launch mean; it must outlive the emulator. nullptr: there are none.
   const TextureTable* textures = nullptr;
   /// CTAs of a launch that advance together: each in turn gives every warp of its own a turn, and the next CTA takes
