@@ -25,6 +25,7 @@ CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& 
       helpers_(lane_helpers(program.lanes)),
       races_(races),
       strays_(strays),
+      tracks_(!options.undefined_zero),
       spins_(program, window),
       grid_barrier_(grid_barrier),
       constants_(image.constants()),
@@ -194,12 +195,12 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
   switch (op.kind) {
     case Kind::lane:
       if (op.copies) {
-        carry_written(w, op, active);
+        if (tracks_) carry_written(w, op, active);
         op.lane.function(op.lane, w.regs);
         return;
       }
       // Before the destination, which may also be a source, gets its new state.
-      mark_computed(w, op, active, missing_reads(w, op, active));
+      if (tracks_) mark_computed(w, op, active, missing_reads(w, op, active));
       if (op.float_rounding >= 0) {
         std::fesetround(op.float_rounding);
         op.lane.function(op.lane, w.regs);
@@ -210,14 +211,14 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
       return;
     case Kind::select: {
       const Condition first = condition(w, op.predicates[0]);
-      carry_written(w, op, active, first);
+      if (tracks_) carry_written(w, op, active, first);
       helpers_.expand(first.value & active, w.regs.select);
       op.lane.function(op.lane, w.regs);
       return;
     }
     case Kind::compare: {
       op.lane.function(op.lane, w.regs);
-      const LaneMask written = ~missing_reads(w, op, active);
+      const LaneMask written = tracks_ ? ~missing_reads(w, op, active) : ~LaneMask{0};
       Condition r{op.complement ? ~w.regs.compare : w.regs.compare, written};
       Condition opposite{~r.value, written};
       if (op.predicate_count != 0) {
@@ -238,28 +239,28 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
       logic(w, op, active);
       break;
     case Kind::pack:
-      carry_written(w, op, active);
+      if (tracks_) carry_written(w, op, active);
       pack(w, op);
       return;
     case Kind::unpack:
-      carry_written(w, op, active);
+      if (tracks_) carry_written(w, op, active);
       unpack(w, op);
       return;
     case Kind::shuffle:
       shuffle(w, op, active);
       return;
     default:
-      check_reads(w, op, active);
+      if (tracks_) check_reads(w, op, active);
       switch (op.kind) {
         case Kind::load:
-          mark_written(w, op, active);
+          if (tracks_) mark_written(w, op, active);
           load(w, op);
           if (spins_.watching()) watch_read(w, op);
-          if (local_may_be_meant(op)) note_local_load(w, op);
+          if (tracks_ && local_may_be_meant(op)) note_local_load(w, op);
           return;
         case Kind::store:
           store(w, op);
-          if (local_may_be_meant(op)) note_local_store(w, op);
+          if (tracks_ && local_may_be_meant(op)) note_local_store(w, op);
           break;
         case Kind::atomic:
           atomic(w, op);
@@ -300,7 +301,7 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
           break;
       }
   }
-  mark_written(w, op, active);
+  if (tracks_) mark_written(w, op, active);
 }
 
 void CtaRunner::meet_lanes(Warp& w, const Op& op, LaneMask active) {

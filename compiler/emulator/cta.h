@@ -204,6 +204,9 @@ class CtaRunner {
   const LaneHelpers& helpers_;
   RaceDetector* races_;
   StrayLog* strays_;
+  /// Whether registers and shared memory know what was never written: not if all of them count as written from the
+  /// start.
+  const bool tracks_;
   RunCounts counts_;
   SpinWatch spins_;
 

@@ -35,32 +35,64 @@ struct Region {
   std::size_t stride = 0;
 };
 
-/// Loads on the active lanes; false when one of them reads bytes that were never written.
+/// Calls each(lane) for the active lanes.
+template <class Each>
+void for_lanes(LaneMask active, unsigned lanes, const Each& each) {
+  if (active == trace::all_lanes(lanes)) {
+    for (unsigned i = 0; i < lanes; ++i) each(i);
+    return;
+  }
+  for (LaneMask rest = active; rest != 0; rest &= rest - 1) each(static_cast<unsigned>(__builtin_ctzll(rest)));
+}
+
+/// The words of a register pair that a loaded value makes.
 template <class T>
-bool load_lanes(const Region& r, const Op& op, WarpRegs& w, unsigned lanes) {
+std::uint64_t extended(T value, bool is_signed) {
+  if constexpr (sizeof(T) == 8) return value;
+  if (!is_signed) return value;
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::make_signed_t<T>>(value)));
+}
+
+/// Loads on the active lanes; false when one of them reads bytes that were never written.
+template <class T, bool Checked>
+bool load_each(const Region& r, const Op& op, WarpRegs& w, unsigned lanes) {
   const std::uint64_t* address = w.addresses.lane;
+  const bool is_signed = sign_extends(op.type);
   bool good = true;
   for (unsigned v = 0; v < op.vector; ++v) {
     std::uint32_t* low = w.bank[0] + op.destinations[v];
     std::uint32_t* high = op.destination_words[v] == 2 ? low + lanes : nullptr;
-    for (LaneMask rest = w.active; rest != 0; rest &= rest - 1) {
-      const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
-      const std::size_t at = address[i] - r.base + i * r.stride + v * sizeof(T);
+    const std::uint8_t* const data = r.data + v * sizeof(T);
+    const auto place = [&](unsigned i) { return address[i] - r.base + i * r.stride; };
+    const auto value_at = [&](std::uint64_t at) {
       T value;
-      std::memcpy(&value, r.data + at, sizeof value);
-      if (r.written != nullptr) good &= all_written(r.written + at, sizeof(T));
-      if constexpr (sizeof(T) == 8) {
+      std::memcpy(&value, data + at, sizeof value);
+      if constexpr (Checked) good &= all_written(r.written + v * sizeof(T) + at, sizeof(T));
+      return extended(value, is_signed);
+    };
+    if (w.addresses.lowest == w.addresses.highest && r.stride == 0) {
+      // All lanes read the same.
+      const std::uint64_t value = value_at(w.addresses.lowest - r.base);
+      const auto lower = static_cast<std::uint32_t>(value), upper = static_cast<std::uint32_t>(value >> 32);
+      for (unsigned i = 0; i < lanes; ++i) low[i] = (lower & w.mask[i]) | (low[i] & ~w.mask[i]);
+      if (high == nullptr) continue;
+      for (unsigned i = 0; i < lanes; ++i) high[i] = (upper & w.mask[i]) | (high[i] & ~w.mask[i]);
+    } else if (high == nullptr) {
+      for_lanes(w.active, lanes, [&](unsigned i) { low[i] = static_cast<std::uint32_t>(value_at(place(i))); });
+    } else {
+      for_lanes(w.active, lanes, [&](unsigned i) {
+        const std::uint64_t value = value_at(place(i));
         low[i] = static_cast<std::uint32_t>(value);
         high[i] = static_cast<std::uint32_t>(value >> 32);
-      } else {
-        std::int64_t extended = value;
-        if (sign_extends(op.type)) extended = static_cast<std::int64_t>(static_cast<std::make_signed_t<T>>(value));
-        low[i] = static_cast<std::uint32_t>(extended);
-        if (high != nullptr) high[i] = static_cast<std::uint32_t>(extended >> 32);
-      }
+      });
     }
   }
   return good;
+}
+
+template <class T>
+bool load_lanes(const Region& r, const Op& op, WarpRegs& w, unsigned lanes) {
+  return r.written != nullptr ? load_each<T, true>(r, op, w, lanes) : load_each<T, false>(r, op, w, lanes);
 }
 
 template <class T>
@@ -69,8 +101,7 @@ void store_lanes(const Region& r, const Op& op, WarpRegs& w, unsigned lanes) {
   for (unsigned v = 0; v < op.vector; ++v) {
     const LaneSource& s = op.values[v];
     const std::uint32_t* low = w.bank[static_cast<unsigned>(s.bank)] + s.offset;
-    for (LaneMask rest = w.active; rest != 0; rest &= rest - 1) {
-      const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
+    for_lanes(w.active, lanes, [&](unsigned i) {
       const std::size_t at = address[i] - r.base + i * r.stride + v * sizeof(T);
       T value;
       if constexpr (sizeof(T) == 8) {
@@ -80,7 +111,7 @@ void store_lanes(const Region& r, const Op& op, WarpRegs& w, unsigned lanes) {
       }
       std::memcpy(r.data + at, &value, sizeof value);
       if (r.written != nullptr) std::memset(r.written + at, 1, sizeof value);
-    }
+    });
   }
 }
 
@@ -120,7 +151,7 @@ bool CtaRunner::whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& 
       return true;
     }
     case MemorySpace::shared:
-      place = {shared_.data(), shared_written_.data()};
+      place = {shared_.data(), tracks_ ? shared_written_.data() : nullptr};
       return fits(shared_.size());
     case MemorySpace::local:
       place = {local_.data() + std::size_t{w.first_thread()} * f_.local_bytes, nullptr};
@@ -300,7 +331,7 @@ void CtaRunner::load(Warp& w, const Op& op) {
     }
     // When races are checked, a race may be the reason for the uninitialised value. The race is reported, not its
     // consequence.
-    if (races_ != nullptr || at.written == nullptr) continue;
+    if (races_ != nullptr || at.written == nullptr || !tracks_) continue;
     if (!all_written(at.written, std::size_t{op.element_bytes} * op.vector)) {
       note_part_loaded(w, op, lane, at.written);
     }
@@ -311,7 +342,7 @@ void CtaRunner::store(Warp& w, const Op& op) {
   find_addresses(w, op);
   if (races_ != nullptr) note_access(w, op);
   if (spins_.watching() && changes_memory(w, op)) spins_.changed();
-  const LaneMask missing = unwritten_values(w, op, w.regs.active);
+  const LaneMask missing = tracks_ ? unwritten_values(w, op, w.regs.active) : 0;
   if (missing != 0 && op.space != MemorySpace::local) return store_part_written(w, op, missing);
   const unsigned lanes = program_.lanes;
   Place place;

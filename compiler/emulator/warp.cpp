@@ -168,6 +168,12 @@ void Warp::refresh_clocks() {
 void Warp::fill_special(std::size_t index, const WarpPlace& place) {
   std::uint32_t* slot = special_slot(index);
   const Special special = program_.specials[index];
+  if (special == Special::ctaid_x || special == Special::ctaid_y || special == Special::ctaid_z) {
+    std::fill_n(slot, program_.lanes,
+                place.cta[static_cast<unsigned>(special) - static_cast<unsigned>(Special::ctaid_x)]);
+    std::fill_n(slot + program_.lanes, program_.lanes, 0u);
+    return;
+  }
   const auto component = [special](Special x) { return static_cast<unsigned>(special) - static_cast<unsigned>(x); };
   const std::uint32_t threads = place.block[0] * place.block[1] * place.block[2];
   for (unsigned i = 0; i < program_.lanes; ++i) {
@@ -187,11 +193,6 @@ void Warp::fill_special(std::size_t index, const WarpPlace& place) {
       case Special::ntid_y:
       case Special::ntid_z:
         value = place.block[component(Special::ntid_x)];
-        break;
-      case Special::ctaid_x:
-      case Special::ctaid_y:
-      case Special::ctaid_z:
-        value = place.cta[component(Special::ctaid_x)];
         break;
       case Special::nctaid_x:
       case Special::nctaid_y:

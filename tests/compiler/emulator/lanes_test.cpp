@@ -6,6 +6,7 @@
 #include <regatta/launch/fill.h>
 #include <regatta/test/catch.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -79,7 +80,63 @@ std::size_t compare_builds(Select first, Select second, const LaneKey& key) {
   return compared;
 }
 
+/// Addresses of some kind in register pair 0, and what is in common according to a plain loop.
+void compare_addresses(unsigned lanes, std::uint64_t seed) {
+  State x;
+  fill(x, seed, lanes);
+  if (seed % 3 == 0) {
+    x.regs.active = trace::all_lanes(lanes);
+    for (unsigned i = 0; i < lanes; ++i) x.regs.mask[i] = ~0u;
+  }
+  if (x.regs.active == 0) return;
+  const std::uint32_t bytes = 1u << (seed % 5);
+  const bool wide = seed % 2 == 0;
+  for (unsigned i = 0; i < lanes; ++i) {
+    const std::uint64_t words[] = {i * std::uint64_t{bytes}, 0, launch::random_word(seed, i) % 512 * 4, i * 64u,
+                                   launch::random_word(seed, i)};
+    const std::uint64_t base = seed % 11 == 0 ? 0xffffffe0u : seed % 7 == 0 ? 0x10'0000'0000u : 0x8000'0000u;
+    const std::uint64_t at = base + words[seed / 6 % 5];
+    x.registers[i] = static_cast<std::uint32_t>(at);
+    x.registers[lanes + i] = static_cast<std::uint32_t>(at >> 32);
+  }
+  State y = x;
+  y.regs.bank[0] = y.registers;
+  LaneOp op;
+  op.source[0] = {Bank::registers, 0};
+  const std::int64_t offset = seed % 4 == 0 ? 0 : static_cast<std::int64_t>(seed % 64) - 32;
+  avx2::helpers(lanes).addresses(op, x.regs, wide, offset, bytes);
+  baseline::helpers(lanes).addresses(op, y.regs, wide, offset, bytes);
+  INFO("seed " << seed << " lanes " << lanes);
+  std::int64_t lowest = INT64_MAX, highest = INT64_MIN;
+  std::uint64_t bits = 0;
+  bool consecutive = x.regs.active == trace::all_lanes(lanes);
+  for (unsigned i = 0; i < lanes; ++i) {
+    std::uint64_t at = x.registers[i] + static_cast<std::uint64_t>(offset);
+    at = wide ? at + (std::uint64_t{x.registers[lanes + i]} << 32) : at & 0xffffffffu;
+    REQUIRE(x.regs.addresses.lane[i] == at);
+    REQUIRE(y.regs.addresses.lane[i] == at);
+    consecutive = consecutive && at == x.regs.addresses.lane[0] + std::uint64_t{i} * bytes;
+    if (x.regs.mask[i] == 0) continue;
+    lowest = std::min(lowest, static_cast<std::int64_t>(at));
+    highest = std::max(highest, static_cast<std::int64_t>(at));
+    bits |= at;
+  }
+  for (const AddressSummary* a : {&x.regs.addresses, &y.regs.addresses}) {
+    REQUIRE(a->lowest == static_cast<std::uint64_t>(lowest));
+    REQUIRE(a->highest == static_cast<std::uint64_t>(highest));
+    REQUIRE(a->low_bits == bits);
+    REQUIRE(a->consecutive == consecutive);
+  }
+}
+
 }  // namespace
+
+TEST_CASE("both builds find the same addresses, and those of a plain loop") {
+  if (!__builtin_cpu_supports("avx2")) return;
+  for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
+    for (const unsigned lanes : {32u, 64u}) compare_addresses(lanes, seed);
+  }
+}
 
 TEST_CASE("the AVX2 and the baseline lane functions agree bit for bit") {
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return;
