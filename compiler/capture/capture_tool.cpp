@@ -26,9 +26,13 @@ std::string plural(std::uint64_t n, const std::string& what, const std::string& 
 }
 
 void summarise(const CapturedDevice& device, const ProgramLog& log) {
-  std::fprintf(stderr, "regatta-capture: %s (%llu traced), %llu warp instructions in %.1f s\n",
+  const std::uint64_t repeated = device.repeated();
+  const std::string repeats =
+      repeated == 0 ? ""
+                    : ", " + std::to_string(repeated) + (repeated == 1 ? " repeats" : " repeat") + " an earlier one";
+  std::fprintf(stderr, "regatta-capture: %s (%llu traced%s), %llu warp instructions in %.1f s\n",
                plural(device.launches(), "launch", "es").c_str(), static_cast<unsigned long long>(log.traced()),
-               static_cast<unsigned long long>(device.warp_instructions()), device.seconds());
+               repeats.c_str(), static_cast<unsigned long long>(device.warp_instructions()), device.seconds());
 }
 
 /// Makes the trace of a launch file. Returns the exit status.

@@ -8,6 +8,7 @@
 #include "protocol.h"
 
 #include <regatta/emulator/emulator.h>
+#include <regatta/emulator/launch_memo.h>
 #include <regatta/ptx/ptx.h>
 #include <regatta/tool/compile.h>
 
@@ -28,6 +29,7 @@ struct DeviceOptions {
   /// and what depends on such a value, or reads outside of buffers, is an error.
   bool strict = false;
   std::uint64_t max_instructions = std::uint64_t{1} << 31;  ///< per warp and launch
+  bool remember_launches = true;                            ///< emulator::LaunchMemo; the results are the same without
 };
 
 struct KernelLaunch {
@@ -96,6 +98,8 @@ class CapturedDevice {
   std::uint64_t memory_used() const { return used_; }
   std::uint64_t launches() const { return launches_; }
   std::uint64_t warp_instructions() const { return warp_instructions_; }
+  /// Launches that did what an earlier one had done, and were not run.
+  std::uint64_t repeated() const { return memo_.repeated(); }
   /// Seconds in the emulator.
   double seconds() const { return seconds_; }
 
@@ -110,6 +114,7 @@ class CapturedDevice {
     std::map<std::string, Kernel> kernels;
   };
 
+  std::string memo_key(const KernelLaunch& launch) const;
   Kernel& kernel(std::uint32_t module, const std::string& name);
   const ptx::EntryResult& entry(std::uint32_t module, const std::string& name) const;
   /// Logs what `range`, which lies in one allocation, holds now.
@@ -119,6 +124,7 @@ class CapturedDevice {
   const DeviceOptions& options_;
   ProgramLog& log_;
   emulator::DeviceMemory memory_;
+  emulator::LaunchMemo memo_;
   std::vector<std::unique_ptr<Module>> modules_;
   std::map<std::uint64_t, std::size_t> buffers_;                              ///< by address: the log's number
   std::map<std::uint64_t, std::uint64_t> reserved_;                           ///< bytes by address

@@ -5,6 +5,7 @@
 #include <regatta/trace/types.h>
 
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cstring>
@@ -85,7 +86,10 @@ void DeviceMemory::release(std::uint64_t address) {
 Allocation* DeviceMemory::find(std::uint64_t address) {
   if (last_hit_ < allocations_.size()) {
     Allocation& hit = allocations_[last_hit_];
-    if (address - hit.base < hit.bytes) return &hit;
+    if (address - hit.base < hit.bytes) {
+      hit.touched = true;
+      return &hit;
+    }
   }
   const auto after = std::upper_bound(allocations_.begin(), allocations_.end(), address,
                                       [](std::uint64_t at, const Allocation& a) { return at < a.base; });
@@ -93,7 +97,20 @@ Allocation* DeviceMemory::find(std::uint64_t address) {
   Allocation& a = *(after - 1);
   if (address - a.base >= a.bytes) return nullptr;
   last_hit_ = static_cast<std::size_t>(&a - allocations_.data());
+  a.touched = true;
   return &a;
+}
+
+const ContentDigest& DeviceMemory::digest(Allocation& a) {
+  if (!a.changed) return a.digest;
+  const XXH128_hash_t data = XXH3_128bits(a.data.data(), a.data.size());
+  a.digest = {data.low64, data.high64};
+  if (!a.written.empty()) {
+    const XXH128_hash_t all = XXH3_128bits_withSeed(a.written.data(), a.written.size(), data.low64);
+    a.digest = {all.low64, all.high64 ^ data.high64};
+  }
+  a.changed = false;
+  return a.digest;
 }
 
 bool DeviceMemory::is_mapped(std::uint64_t address) const {
@@ -118,6 +135,7 @@ void DeviceMemory::write(std::uint64_t address, const void* from, std::uint64_t 
   if (bytes == 0) return;
   Allocation& a = range(address, bytes);
   const std::uint64_t at = address - a.base;
+  a.changed = true;
   std::memcpy(a.data.data() + at, from, bytes);
   if (!a.written.empty()) std::memset(a.written.data() + at, 1, bytes);
 }
@@ -133,6 +151,7 @@ void DeviceMemory::copy(std::uint64_t to, std::uint64_t from, std::uint64_t byte
   const Allocation& a = range(from, bytes);
   Allocation& b = range(to, bytes);
   const std::uint64_t source = from - a.base, place = to - b.base;
+  b.changed = true;
   std::memmove(b.data.data() + place, a.data.data() + source, bytes);
   if (a.written.empty() && b.written.empty()) return;
   std::vector<std::uint8_t> written(bytes, 1);

@@ -148,6 +148,7 @@ bool CtaRunner::whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& 
       if (hit == nullptr || highest >= hit->end() || bytes > hit->end() - highest) return false;
       place = {hit->data.data(), hit->written.empty() ? nullptr : hit->written.data()};
       base = hit->base;
+      if (op.kind != Kind::load) hit->changed = true;
       return true;
     }
     case MemorySpace::shared:
@@ -240,6 +241,7 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, Use use) {
       if (a == nullptr) bad_address(w, op, lane, verb, where() + ", " + memory_.describe(address));
       if (bytes > a->end() - address)
         bad_address(w, op, lane, verb, where() + ", whose end lies " + memory_.describe(a->end()));
+      if (use != Use::read) a->changed = true;
       place = {a->data.data() + (address - a->base),
                a->written.empty() ? nullptr : a->written.data() + (address - a->base), true};
       break;

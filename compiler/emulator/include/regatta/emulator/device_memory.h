@@ -16,6 +16,12 @@ namespace regatta::emulator {
 /// Bytes of this machine's main memory: an operating system that promises more ends the process once it is used.
 std::uint64_t physical_bytes();
 
+/// Of what an allocation holds: 128 bits, equal for equal contents and practically never else.
+struct ContentDigest {
+  std::uint64_t low = 0, high = 0;
+  bool operator==(const ContentDigest& o) const { return low == o.low && high == o.high; }
+};
+
 /// One allocation. Addresses and sizes in bytes.
 struct Allocation {
   std::string name;
@@ -24,6 +30,9 @@ struct Allocation {
   std::vector<std::uint8_t> data;
   /// One byte per byte of data, 1 = written; empty when all of it is initialised.
   std::vector<std::uint8_t> written;
+  bool touched = false;  ///< find() has found it since somebody last cleared this
+  bool changed = true;   ///< something may have been written since `digest` was taken
+  ContentDigest digest;  ///< DeviceMemory::digest()
 
   std::uint64_t end() const { return base + bytes; }
 };
@@ -60,6 +69,13 @@ class DeviceMemory {
   Allocation* find(std::uint64_t address);
   const Allocation* find(std::uint64_t address) const { return const_cast<DeviceMemory*>(this)->find(address); }
 
+  /// All of them, in ascending address order.
+  std::vector<Allocation>& allocations() { return allocations_; }
+  const std::vector<Allocation>& allocations() const { return allocations_; }
+
+  /// The digest of what an allocation holds now. Computed anew only if that may have changed.
+  static const ContentDigest& digest(Allocation& a);
+
   /// Whether a GPU can read `address` though it is in no allocation. CUDA maps whole pages of 2 MiB: those that hold a
   /// part of an allocation, and, below the first one, the page before.
   bool is_mapped(std::uint64_t address) const;
@@ -72,8 +88,6 @@ class DeviceMemory {
 
   /// Where `address` lies, in words: "4 bytes past the end of buffer 'a' (4096 bytes)".
   std::string describe(std::uint64_t address) const;
-
-  const std::vector<Allocation>& allocations() const { return allocations_; }
 
  private:
   Allocation& range(std::uint64_t address, std::uint64_t bytes);
