@@ -51,6 +51,7 @@ int annotate(const CaptureOptions& o, const std::string& launch_file) {
                               trace::SectionRegistry::with_builtin());
   asked.options.print_nothing = true;  // the program has seen it
   if (!names_bounds && !o.device.strict) asked.options.out_of_bounds = tool::OutOfBounds::zero;
+  asked.options.threads = o.device.threads;
   if (!names_undefined) asked.options.undefined_zero = !o.device.strict;
   asked.options.producer = "regatta-capture " REGATTA_VERSION;
   for (const std::string& word : o.annotate) asked.options.producer += " " + base::shell_word(word);

@@ -5,6 +5,7 @@
 
 #include <regatta/base/arguments.h>
 #include <regatta/base/suggestion.h>
+#include <regatta/base/threads.h>
 #include <regatta/tool/command_line.h>
 
 #include <algorithm>
@@ -54,6 +55,7 @@ Options:
   --strict                 memory and registers are uninitialised until they are written; what depends on such a value, on a
                            shuffle from a lane that takes no part, or on a read a little outside of buffers is an error.
                            Else all of these are zero, as on most GPUs
+  --threads N              threads that run CTAs which do not depend on each other; 0: as many as there are processors (default)
   --list-api               print the CUDA functions that are there, and those that are refused
 )";
 
@@ -154,6 +156,14 @@ class Reader {
     }
     out_.annotate.push_back(word);
     if (*takes != 0 && !given_) out_.annotate.push_back(value(name));
+    if (name == "--threads") {
+      const std::uint64_t threads = number(name, given_ ? *given_ : out_.annotate.back());
+      if (threads > base::max_threads) {
+        throw InputError("error: --threads '" + std::to_string(threads) + "', expected at most " +
+                         std::to_string(base::max_threads));
+      }
+      out_.device.threads = static_cast<unsigned>(threads);
+    }
     if (name == "--max-instructions")
       out_.device.max_instructions = number(name, given_ ? *given_ : out_.annotate.back());
   }

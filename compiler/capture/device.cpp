@@ -5,6 +5,7 @@
 #include "fat_binary_head.h"
 
 #include <regatta/base/address_map.h>
+#include <regatta/base/threads.h>
 #include <regatta/ir/address_windows.h>
 
 #include <algorithm>
@@ -265,6 +266,7 @@ CapturedDevice::Kernel& CapturedDevice::kernel(std::uint32_t module, const std::
   options.max_instructions = options_.max_instructions;
   options.stray_reads = !options_.strict;
   options.undefined_zero = !options_.strict;
+  options.threads = options_.threads != 0 ? options_.threads : base::threads();
   options.print = [this](const std::string& text) { printed_ += text; };
   k.emulator =
       std::make_unique<emulator::Emulator>(*k.compiled.function, k.compiled.reconvergence, memory_, *m.image, options);

@@ -29,6 +29,7 @@ struct DeviceOptions {
   /// and what depends on such a value, or reads outside of buffers, is an error.
   bool strict = false;
   std::uint64_t max_instructions = std::uint64_t{1} << 31;  ///< per warp and launch
+  unsigned threads = 0;                                     ///< emulator::EmulatorOptions::threads; 0: base::threads()
   bool remember_launches = true;                            ///< emulator::LaunchMemo; the results are the same without
 };
 

@@ -33,6 +33,7 @@ struct StrayLog {
   std::map<std::uint32_t, std::size_t> index;
 };
 
+class AccessLog;
 class RaceDetector;
 /// old op a (cas: b where old is a) of an integer atomic or reduction, in the width of op.type.
 std::uint64_t combine_values(const Op& op, std::uint64_t old, std::uint64_t a, std::uint64_t b);
@@ -47,6 +48,9 @@ class CtaRunner {
   CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options,
             const LaunchRequest& request, std::uint64_t grid_barrier, SpinWindow& window, RaceDetector* races,
             StrayLog* strays);
+
+  /// Whom to tell of accesses to global memory, from the next CTA on; nullptr: nobody.
+  void set_log(AccessLog* log) { log_ = log; }
 
   /// Starts the CTA with this linear index; with `trace` the warps' columns take the memory of `storage`. Those of
   /// warps that become too long go to `segments` part by part; nullptr: they stay whole.
@@ -99,6 +103,7 @@ class CtaRunner {
   void store(Warp& w, const Op& op);
   /// The addresses of the active lanes, WarpRegs::addresses.
   void find_addresses(Warp& w, const Op& op);
+  void log_range(const Warp& w, const Op& op, const Allocation& a);
   bool whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& base);
   Place resolve(Warp& w, const Op& op, unsigned lane, Use use);
   [[noreturn]] void bad_address(Warp& w, const Op& op, unsigned lane, const char* verb, const std::string& where);
@@ -204,6 +209,8 @@ class CtaRunner {
   const LaneHelpers& helpers_;
   RaceDetector* races_;
   StrayLog* strays_;
+  AccessLog* log_ = nullptr;
+  std::size_t last_hit_ = 0;  ///< DeviceMemory::find()
   /// Whether registers and shared memory know what was never written: not if all of them count as written from the
   /// start.
   const bool tracks_;

@@ -83,11 +83,11 @@ void DeviceMemory::release(std::uint64_t address) {
   last_hit_ = 0;
 }
 
-Allocation* DeviceMemory::find(std::uint64_t address) {
-  if (last_hit_ < allocations_.size()) {
-    Allocation& hit = allocations_[last_hit_];
+Allocation* DeviceMemory::find(std::uint64_t address, std::size_t& hint) {
+  if (hint < allocations_.size()) {
+    Allocation& hit = allocations_[hint];
     if (address - hit.base < hit.bytes) {
-      hit.touched = true;
+      Allocation::set(hit.touched);
       return &hit;
     }
   }
@@ -96,8 +96,8 @@ Allocation* DeviceMemory::find(std::uint64_t address) {
   if (after == allocations_.begin()) return nullptr;
   Allocation& a = *(after - 1);
   if (address - a.base >= a.bytes) return nullptr;
-  last_hit_ = static_cast<std::size_t>(&a - allocations_.data());
-  a.touched = true;
+  hint = static_cast<std::size_t>(&a - allocations_.data());
+  Allocation::set(a.touched);
   return &a;
 }
 

@@ -4,6 +4,7 @@
 #include "cta.h"
 #include "diagnostics.h"
 #include "grid.h"
+#include "parallel_grid.h"
 #include "race_detector.h"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ struct Emulator::Impl {
   EmulatorOptions options;
   std::unique_ptr<RaceDetector> races;
   StrayLog strays;
+  bool depends = false;            ///< CTAs on each other
   std::uint64_t grid_barrier = 0;  ///< address, once a cooperative launch has been run
 
   std::uint64_t fresh_grid_barrier();
@@ -58,8 +60,9 @@ std::uint64_t Emulator::Impl::fresh_grid_barrier() {
 
 Emulator::Emulator(const ir::Function& function, const std::vector<std::int32_t>& reconvergence, DeviceMemory& memory,
                    const ModuleImage& image, const EmulatorOptions& options)
-    : impl_(
-          new Impl{decode(function, reconvergence, image, options.warp_size), memory, image, options, nullptr, {}, 0}) {
+    : impl_(new Impl{
+          decode(function, reconvergence, image, options.warp_size), memory, image, options, nullptr, {}, false, 0}) {
+  impl_->depends = !may_run_in_parallel(impl_->program);
   if (options.races != RaceRule::off) {
     impl_->races = std::make_unique<RaceDetector>(impl_->program, memory, options.races);
   }
@@ -96,6 +99,13 @@ RunCounts Emulator::run(const LaunchRequest& request, const trace::Kernel* kerne
   const GridContext context{
       impl_->program, impl_->memory, impl_->image,       impl_->options,
       request,        barrier,       impl_->races.get(), impl_->options.stray_reads ? &impl_->strays : nullptr};
+  const bool in_order = sink != nullptr || resident > 1 || impl_->races != nullptr || impl_->depends;
+  if (impl_->options.threads > 1 && !in_order) {
+    ParallelGrid grid(context, impl_->options.threads);
+    const RunCounts counts = grid.run(progress);
+    impl_->depends = grid.found_conflict();
+    return counts;
+  }
   const RunCounts counts = GridRunner(context, resident, kernel, sink).run(progress);
   if (impl_->races) impl_->races->finish_launch();
   return counts;

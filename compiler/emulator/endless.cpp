@@ -50,7 +50,8 @@ std::string CtaRunner::polled_text(const Warp& w, const SpinWatch::Poll& poll) c
     std::memcpy(&value, shared_.data() + offset, bytes);
   } else {
     text += "global address " + hex_text(poll.address) + ", " + memory_.describe(poll.address) + ",";
-    if (const Allocation* a = memory_.find(poll.address))
+    std::size_t hint = 0;
+    if (const Allocation* a = memory_.find(poll.address, hint))
       std::memcpy(&value, a->data.data() + (offset - a->base), bytes);
   }
   text += op.kind == Kind::atomic ? " finds " : " as ";

@@ -15,6 +15,7 @@ GridRunner::GridRunner(const GridContext& context, std::uint64_t resident, const
     slot.runner =
         std::make_unique<CtaRunner>(context.program, context.memory, context.image, context.options, context.request,
                                     context.grid_barrier, window_, context.races, context.strays);
+    slot.runner->set_log(context.log);
   }
 }
 
@@ -73,8 +74,9 @@ void GridRunner::report_endless() {
   if (speaker != nullptr) speaker->endless(launched);
 }
 
-RunCounts GridRunner::run(const std::function<void(std::uint64_t)>& progress) {
-  while (done_ < ctas_) {
+void GridRunner::run_range(std::uint64_t first, std::uint64_t end, const std::function<void(std::uint64_t)>& progress) {
+  started_ = done_ = handed_on_ = first;
+  while (done_ < end) {
     const bool alone = slots_.size() == 1;
     if (alone && !slots_[0].busy) window_.restart();
     window_.begin_round();
@@ -82,7 +84,7 @@ RunCounts GridRunner::run(const std::function<void(std::uint64_t)>& progress) {
       Slot& slot = slots_[n];
       if (context_.races != nullptr) context_.races->select(n);
       if (!slot.busy) {
-        if (started_ == ctas_) continue;
+        if (started_ == end) continue;
         begin(slot);
       }
       if (slot.runner->round()) continue;
@@ -91,13 +93,11 @@ RunCounts GridRunner::run(const std::function<void(std::uint64_t)>& progress) {
     }
     if (window_.watching()) report_endless();
   }
+}
+
+RunCounts GridRunner::counts() const {
   RunCounts counts;
-  for (const Slot& slot : slots_) {
-    const RunCounts& more = slot.runner->counts();
-    counts.warp_instructions += more.warp_instructions;
-    counts.thread_instructions += more.thread_instructions;
-    counts.divergent_branches += more.divergent_branches;
-  }
+  for (const Slot& slot : slots_) counts += slot.runner->counts();
   return counts;
 }
 

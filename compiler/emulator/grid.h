@@ -22,15 +22,24 @@ struct GridContext {
   std::uint64_t grid_barrier;  ///< address, 0 where the launch is not cooperative
   RaceDetector* races;
   StrayLog* strays;
+  AccessLog* log = nullptr;
 };
 
 class GridRunner {
  public:
   /// `resident`: CTAs that advance together, at least 1. `kernel` and `sink` may be nullptr.
-  GridRunner(const GridContext& context, std::uint64_t resident, const trace::Kernel* kernel, TraceSink* sink);
+  GridRunner(const GridContext& context, std::uint64_t resident, const trace::Kernel* kernel = nullptr,
+             TraceSink* sink = nullptr);
 
   /// `progress` may be empty; it is called after every CTA with the number done.
-  RunCounts run(const std::function<void(std::uint64_t)>& progress);
+  RunCounts run(const std::function<void(std::uint64_t)>& progress) {
+    run_range(0, ctas_, progress);
+    return counts();
+  }
+  /// The CTAs from `first` to before `end`. The number done counts those before `first`.
+  void run_range(std::uint64_t first, std::uint64_t end, const std::function<void(std::uint64_t)>& progress);
+  /// Of all that have run.
+  RunCounts counts() const;
 
  private:
   /// Keeps the segments of a CTA until the sink can have them.

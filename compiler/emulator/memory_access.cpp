@@ -2,6 +2,7 @@
 //
 // Loads and stores. The common case, all lanes within one allocation and aligned, is checked once per warp; anything
 // else goes lane by lane, which also finds the lane to blame.
+#include "access_log.h"
 #include "cta.h"
 #include "diagnostics.h"
 #include "memory_space.h"
@@ -132,6 +133,18 @@ void CtaRunner::find_addresses(Warp& w, const Op& op) {
   a.consecutive = a.consecutive && base::window_number(a.lowest) == base::window_number(a.highest);
 }
 
+void CtaRunner::log_range(const Warp& w, const Op& op, const Allocation& a) {
+  const AddressSummary& s = w.regs.addresses;
+  const bool writes = op.kind != Kind::load;
+  const std::uint64_t bytes = std::uint64_t{op.element_bytes} * op.vector;
+  if (s.lowest == s.highest || (s.consecutive && op.vector == 1)) {
+    const std::uint64_t all = s.highest - s.lowest + bytes;
+    writes ? log_->write(a, s.lowest - a.base, all) : log_->read(a, s.lowest - a.base, all);
+  } else {
+    log_->lanes(a, s.lane, w.regs.active, bytes, writes);
+  }
+}
+
 bool CtaRunner::whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& base) {
   const AddressSummary& a = w.regs.addresses;
   const std::uint64_t bytes = std::uint64_t{op.element_bytes} * op.vector;
@@ -144,11 +157,12 @@ bool CtaRunner::whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& 
   base = op.space == MemorySpace::generic && space != MemorySpace::global ? a.lowest & ~ir::window_offset_mask : 0;
   switch (space) {
     case MemorySpace::global: {
-      Allocation* hit = memory_.find(a.lowest);
+      Allocation* hit = memory_.find(a.lowest, last_hit_);
       if (hit == nullptr || highest >= hit->end() || bytes > hit->end() - highest) return false;
       place = {hit->data.data(), hit->written.empty() ? nullptr : hit->written.data()};
       base = hit->base;
-      if (op.kind != Kind::load) hit->changed = true;
+      if (op.kind != Kind::load) Allocation::set(hit->changed);
+      if (log_ != nullptr) log_range(w, op, *hit);
       return true;
     }
     case MemorySpace::shared:
@@ -188,7 +202,7 @@ Place CtaRunner::stray_place(Warp& w, const Op& op, unsigned lane) {
   const std::uint64_t address = w.regs.addresses.lane[lane];
   const unsigned bytes = unsigned{op.element_bytes} * op.vector;
   const auto [known, is_new] = strays_->index.try_emplace(position(op), strays_->found.size());
-  Allocation* a = memory_.find(address);
+  Allocation* a = memory_.find(address, last_hit_);
   if (is_new) {
     const auto thread = unflatten(w.first_thread() + lane, request_.block);
     const std::string near = a == nullptr ? memory_.describe(address) : "whose end lies " + memory_.describe(a->end());
@@ -232,7 +246,7 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, Use use) {
   const char* owner = "";
   switch (space) {
     case MemorySpace::global: {
-      Allocation* a = memory_.find(address);
+      Allocation* a = memory_.find(address, last_hit_);
       const bool is_whole = a != nullptr && bytes <= a->end() - address;
       if (!is_whole && strays_ != nullptr && op.kind == Kind::load && memory_.is_mapped(address)) {
         place = stray_place(w, op, lane);
@@ -241,7 +255,11 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, Use use) {
       if (a == nullptr) bad_address(w, op, lane, verb, where() + ", " + memory_.describe(address));
       if (bytes > a->end() - address)
         bad_address(w, op, lane, verb, where() + ", whose end lies " + memory_.describe(a->end()));
-      if (use != Use::read) a->changed = true;
+      if (use != Use::read) Allocation::set(a->changed);
+      if (log_ != nullptr) {
+        if (use != Use::write) log_->read(*a, address - a->base, bytes);
+        if (use != Use::read) log_->write(*a, address - a->base, bytes);
+      }
       place = {a->data.data() + (address - a->base),
                a->written.empty() ? nullptr : a->written.data() + (address - a->base), true};
       break;

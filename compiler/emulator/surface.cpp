@@ -64,7 +64,7 @@ void CtaRunner::surface(Warp& w, const Op& op) {
     look_up(w, op, lane, use);
     const std::uint64_t address = texels_[lane] = surface_address(w, op, lane, *use.view);
     Allocation& a = *use.memory;
-    if (stores) a.changed = true;
+    if (stores) Allocation::set(a.changed);
     const std::uint64_t at = address - a.base;
     if (!stores && address != nowhere && !a.written.empty() &&
         std::memchr(a.written.data() + at, 1, bytes) == nullptr) {

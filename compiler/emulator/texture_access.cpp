@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Texture fetches and queries of a warp.
+#include "access_log.h"
 #include "cta.h"
 #include "sampling.h"
 
@@ -105,10 +106,11 @@ void CtaRunner::look_up(Warp& w, const Op& op, unsigned lane, TextureUse& use) {
   if (op.kind == Kind::texture_query) return;
   const std::string wrong = mismatch(i, *use.view);
   if (!wrong.empty()) fail(w, op, lane, wrong);
-  use.memory = memory_.find(use.view->layout.base);
+  use.memory = memory_.find(use.view->layout.base, last_hit_);
   if (use.memory == nullptr) {
     fail(w, op, lane, std::string(ir::to_string(i.op)) + " accesses a " + expected + " whose memory was released");
   }
+  if (log_ != nullptr) log_->read_all(*use.memory);
 }
 
 void CtaRunner::texture(Warp& w, const Op& op) {

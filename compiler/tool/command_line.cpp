@@ -6,6 +6,7 @@
 #include <regatta/base/arguments.h>
 #include <regatta/base/shell_words.h>
 #include <regatta/base/suggestion.h>
+#include <regatta/base/threads.h>
 #include <regatta/ptx/ptx.h>
 #include <regatta/trace/file_kind.h>
 #include <regatta/trace/scheme_code.h>
@@ -287,6 +288,8 @@ po::options_description describe(AnnotateOptions& o, Texts& texts) {
       "undefined", po::value(&texts.undefined)->value_name("HOW")->default_value("error"),
       "what becomes of values that CUDA leaves undefined (registers, local and shared memory before they are written, "
       "shuffles from a lane that does not take part): error, once something depends on one; zero")(
+      "threads", whole(o.threads, "N"),
+      "threads that execute launches which are not traced; 0: as many as there are processors")(
       "list-instructions", po::bool_switch(), "print the supported PTX as a table (compiler/ptx/SUPPORTED.md)")(
       "max-instructions", whole(o.max_instructions, "N"),
       "maximum instructions of a warp; more count as an endless loop");
@@ -361,6 +364,10 @@ void check_together(const AnnotateOptions& o, const Texts& texts) {
     throw InputError("error: --check runs nothing: --concurrent-ctas does not go with it");
   if (o.check && o.out_of_bounds != OutOfBounds::error)
     throw InputError("error: --check runs nothing: --out-of-bounds does not go with it");
+  if (o.threads > base::max_threads) {
+    throw InputError("error: --threads '" + std::to_string(o.threads) + "', expected at most " +
+                     std::to_string(base::max_threads));
+  }
   if (o.check && o.undefined_zero) throw InputError("error: --check runs nothing: --undefined does not go with it");
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host.h"
 
+#include <regatta/base/threads.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -134,6 +136,7 @@ void Host::add_kernel(std::size_t module, CompiledKernel kernel) {
   options.max_instructions = options_.max_instructions;
   options.concurrent_ctas = options_.concurrent_ctas;
   options.stray_reads = options_.out_of_bounds != OutOfBounds::error;
+  options.threads = options_.threads != 0 ? options_.threads : base::threads();
   options.undefined_zero = options_.undefined_zero;
   if (options_.print_nothing) options.print = [](const std::string&) {};
   if (options_.check_races) {

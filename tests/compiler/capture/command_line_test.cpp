@@ -42,6 +42,8 @@ TEST_CASE("command lines that cannot be run are refused") {
   CHECK_THROWS_WITH(read_command_line({"--launches", "0", "p"}),
                     "error: --launches '0', expected numbers from 1 on and ranges such as 5-8 or 12-");
   CHECK_THROWS_WITH(read_command_line({"--first", "x", "p"}), "error: --first 'x', expected a whole number");
+  CHECK_THROWS_WITH(read_command_line({"--threads", "1025", "p"}), "error: --threads '1025', expected at most 1024");
+  CHECK(read_command_line({"--threads=3", "p"}).device.threads == 3);
   CHECK_THROWS_WITH(read_command_line({"--launch", "l.toml", "p"}),
                     "error: --launch does not go with a program that is captured");
   CHECK_THROWS_WITH(read_command_line({"--no-trace", "--out", "x", "p"}),

@@ -33,6 +33,10 @@ struct Allocation {
   bool touched = false;  ///< find() has found it since somebody last cleared this
   bool changed = true;   ///< something may have been written since `digest` was taken
   ContentDigest digest;  ///< DeviceMemory::digest()
+  /// Sets one of these flags. Safe from several threads.
+  static void set(bool& flag) {
+    if (!__atomic_load_n(&flag, __ATOMIC_RELAXED)) __atomic_store_n(&flag, true, __ATOMIC_RELAXED);
+  }
 
   std::uint64_t end() const { return base + bytes; }
 };
@@ -66,7 +70,9 @@ class DeviceMemory {
   void release(std::uint64_t address);
 
   /// The allocation that holds `address`, nullptr if none does.
-  Allocation* find(std::uint64_t address);
+  Allocation* find(std::uint64_t address) { return find(address, last_hit_); }
+  /// As above; `hint`, 0 at first, makes the next search short. Safe from several threads with a hint each.
+  Allocation* find(std::uint64_t address, std::size_t& hint);
   const Allocation* find(std::uint64_t address) const { return const_cast<DeviceMemory*>(this)->find(address); }
 
   /// All of them, in ascending address order.

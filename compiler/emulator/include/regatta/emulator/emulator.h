@@ -42,6 +42,9 @@ struct EmulatorOptions {
   /// CTAs of a launch that advance together: each in turn gives every warp of its own a turn, and the next CTA takes
   /// the place of one that has ended. 1: one after another to their end; 0: as many as Emulator::resident_ctas() says.
   std::uint64_t concurrent_ctas = 1;
+  /// Threads that run CTAs, of launches that are not traced and whose CTAs do not depend on each other (checked). What
+  /// comes of it is the same as with 1, messages included.
+  unsigned threads = 1;
   RaceRule races = RaceRule::off;  ///< costs nothing when off; several times the time and memory else
   /// Receives what the kernel's vprintf prints, one call per thread and printf, in the order of execution (CTAs in
   /// index order, lanes ascending). Empty: standard output.
@@ -64,6 +67,13 @@ struct RunCounts {
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;  ///< sum of the lanes that executed
   std::uint64_t divergent_branches = 0;   ///< branches at which a warp split
+
+  RunCounts& operator+=(const RunCounts& o) {
+    warp_instructions += o.warp_instructions;
+    thread_instructions += o.thread_instructions;
+    divergent_branches += o.divergent_branches;
+    return *this;
+  }
 };
 
 /// Receives the CTAs of a launch that are to be traced. Addresses in the streams: byte offsets for shared memory;

@@ -57,6 +57,7 @@ struct AnnotateOptions {
   std::uint64_t cta_count = UINT64_MAX;                     ///< all CTAs execute, these are traced
   std::uint64_t max_instructions = std::uint64_t{1} << 31;  ///< per warp
   std::uint64_t concurrent_ctas = 1;                        ///< emulator::EmulatorOptions::concurrent_ctas
+  unsigned threads = 0;                                     ///< that run launches without a trace; 0: base::threads()
   /// Schemes for which the trace is to have a code of its own, if they need one (trace/scheme_code.h): variants.
   std::vector<std::string> schemes;
   /// All schemes: a code that the program cannot have is left out, and the result says why.
