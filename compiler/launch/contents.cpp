@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Buffers, their initial contents, and scalars.
+#include "computed.h"
 #include "parser.h"
 #include "structured.h"
 
@@ -28,9 +29,15 @@ constexpr NamedType types[] = {{"s8", Type::s8},   {"s16", Type::s16},   {"s32",
                                {"f16", Type::f16}, {"bf16", Type::bf16}, {"f32", Type::f32}, {"f64", Type::f64}};
 /// Numbers that a power law may choose from.
 constexpr std::int64_t max_kinds = 1 << 20;
-constexpr const char* type_list = "s8 to s64, u8 to u64, b8 to b64, f16, bf16, f32 or f64";
 
 }  // namespace
+
+std::optional<Type> named_type(const std::string& name) {
+  for (const NamedType& n : types) {
+    if (name == n.name) return n.type;
+  }
+  return std::nullopt;
+}
 
 std::string LaunchFileParser::path(const std::string& name) const {
   const std::filesystem::path p(name);
@@ -43,9 +50,7 @@ Type LaunchFileParser::type(TomlTable& t, bool required) {
     if (required) t.fail(t.what() + " has no 'type' (" + type_list + ")");
     return Type::b8;
   }
-  for (const NamedType& n : types) {
-    if (*name == n.name) return n.type;
-  }
+  if (const auto known = named_type(*name)) return *known;
   t.fail("type", "unknown type '" + *name + "', expected " + type_list);
 }
 
@@ -93,10 +98,7 @@ std::uint64_t LaunchFileParser::scalar_bits(const toml::node& node, Type type) c
   }
   const std::int64_t v = *node.value<std::int64_t>();
   const unsigned bits = 8 * ir::size_of(type);
-  const bool negative_fits = type_name[0] != 'u';
-  const bool unsigned_fits = type_name[0] != 's';
-  const std::int64_t low = !negative_fits ? 0 : bits == 64 ? INT64_MIN : -(std::int64_t{1} << (bits - 1));
-  const std::int64_t high = bits == 64 ? INT64_MAX : (std::int64_t{1} << (unsigned_fits ? bits : bits - 1)) - 1;
+  const auto [low, high] = integer_range(type);
   if (v < low || v > high) {
     out_.fail(where, "the value " + std::to_string(v) + " does not fit type " + type_name + ", expected " +
                          std::to_string(low) + " to " + std::to_string(high));
@@ -220,20 +222,8 @@ Buffer LaunchFileParser::buffer(TomlTable& t, const char* size_key, const std::s
     size_from_file(t, b.contents);
   }
   if (const auto address = t.integer("address", 0, INT64_MAX)) b.address = static_cast<std::uint64_t>(*address);
-  expectation(t, b);
+  b.expect = expectation(t, b.contents.fill.type);
   return b;
-}
-
-void LaunchFileParser::expectation(TomlTable& t, Buffer& b) {
-  if (const auto expect = t.text("expect")) b.expect = path(*expect);
-  if (const auto tolerance = t.number("tolerance")) {
-    if (b.expect.empty()) t.fail("tolerance", "'tolerance' without 'expect'");
-    if (!ir::is_float(b.contents.fill.type)) {
-      t.fail("tolerance", "'tolerance' is for buffers of type f16, bf16, f32 or f64");
-    }
-    if (!(*tolerance >= 0)) t.fail("tolerance", "'tolerance' is negative");
-    b.tolerance = tolerance;
-  }
 }
 
 void LaunchFileParser::size_from_file(TomlTable& t, Contents& c) const {

@@ -7,8 +7,6 @@ namespace regatta::launch {
 
 namespace {
 
-constexpr std::array<std::uint32_t, 3> grid_limit{0x7fffffffu, 65535, 65535};
-constexpr std::array<std::uint32_t, 3> block_limit{1024, 1024, 64};
 /// Bytes of a kernel's parameters (CUDA 12.1 and later).
 constexpr std::int64_t max_parameter_bytes = 32764;
 
@@ -17,6 +15,8 @@ constexpr std::int64_t max_parameter_bytes = 32764;
 void LaunchFileParser::parse(const toml::table& root_table) {
   TomlTable root(out_, root_table, "the launch file");
   const bool is_program = root.has("launch");
+  constants(root);
+  structs(root);
   ptx_files(root, is_program);
   for (const toml::table* table : root.tables("global")) global(*table);
   arrays(root);
@@ -34,6 +34,7 @@ void LaunchFileParser::parse(const toml::table& root_table) {
     single(root);
   }
   textures(root, !is_program);
+  placements(root);
   root.finish();
 }
 
@@ -46,11 +47,13 @@ void LaunchFileParser::global(const toml::table& table) {
   g.module = module(t);
   if (const toml::node* init = t.node("init"); init != nullptr && init->value<std::string>() == "module") {
     g.contents.fill.init = Init::none;
+    if (t.has("expect")) g.contents.fill.type = type(t, false);
   } else {
     g.contents = contents(t, "bytes");
     if (g.contents.fill.init == Init::none)
       t.fail("init", "init = \"none\" is for buffers: a variable is zero or initialised");
   }
+  g.expect = expectation(t, g.contents.fill.type);
   t.finish();
   globals_.emplace(g.name, out_.globals.size());
   out_.globals.push_back(std::move(g));
@@ -101,6 +104,8 @@ void LaunchFileParser::single(TomlTable& root) {
   launch.name = launch.entry;
   geometry(root, launch);
   parameters(root, launch, true);
+  for (const Computed& c : launch.computed) check_names(c.formula, nullptr, {});
+  for (const Parameter& p : launch.parameters) check_counters(p, nullptr, {});
   out_.launches.push_back(std::move(launch));
   Step run;
   run.where = root.where();
@@ -144,23 +149,6 @@ void LaunchFileParser::program(TomlTable& root) {
   }
 }
 
-void LaunchFileParser::geometry(TomlTable& t, Launch& launch) {
-  const auto grid = t.dimensions("grid", grid_limit), block = t.dimensions("block", block_limit);
-  if (!grid) t.fail_missing("grid", t.what() + " has no 'grid'");
-  if (!block) t.fail_missing("block", t.what() + " has no 'block'");
-  launch.grid = *grid;
-  launch.block = *block;
-  const std::uint32_t threads = launch.block[0] * launch.block[1] * launch.block[2];
-  if (threads > 1024) {
-    t.fail("block", "a block of " + std::to_string(launch.block[0]) + " x " + std::to_string(launch.block[1]) + " x " +
-                        std::to_string(launch.block[2]) + " has " + std::to_string(threads) +
-                        " threads, expected at most 1024");
-  }
-  launch.dynamic_shared = static_cast<std::uint32_t>(t.integer("dynamic_shared", 0, max_shared_bytes).value_or(0));
-  launch.cooperative = t.boolean("cooperative").value_or(false);
-  launch.registers = static_cast<std::uint32_t>(t.integer("registers", 1, trace::max_general_registers).value_or(0));
-}
-
 void LaunchFileParser::parameters(TomlTable& t, Launch& launch, bool inline_buffers) {
   for (const toml::table* table : t.tables(inline_buffers ? "param" : "params")) {
     const std::string name = "param" + std::to_string(launch.parameters.size());
@@ -174,13 +162,13 @@ Parameter LaunchFileParser::parameter(const toml::table& table, bool inline_buff
   Parameter p;
   p.where = t.where();
   int kinds = 0;
-  for (const char* key : {"scalar", "buffer", "counter", "members", "texture", "surface"}) kinds += int{t.has(key)};
+  for (const char* key : {"scalar", "buffer", "counter", "expression", "members", "struct", "texture", "surface"})
+    kinds += int{t.has(key)};
   // A buffer that has its size from its contents needs no 'buffer'.
   const bool from_file = kinds == 0 && inline_buffers && t.has("init") && t.has("file");
   if (kinds != 1 && !from_file) {
-    t.fail(
-        t.what() + (kinds == 0 ? " has none" : " has more than one") + " of 'scalar', 'buffer'" +
-        (inline_buffers ? ", 'texture', 'surface' and 'members'" : ", 'counter', 'texture', 'surface' and 'members'"));
+    t.fail(t.what() + (kinds == 0 ? " has none" : " has more than one") + " of 'scalar', 'expression', 'buffer'" +
+           (inline_buffers ? "" : ", 'counter'") + ", 'texture', 'surface', 'struct' and 'members'");
   }
   if (t.has("scalar")) {
     p.kind = Parameter::Kind::scalar;
@@ -194,14 +182,13 @@ Parameter LaunchFileParser::parameter(const toml::table& table, bool inline_buff
     }
     p.bytes = p.bits.size() * ir::size_of(p.type);
     p.alignment = ir::size_of(p.type);
+  } else if (t.has("expression")) {
+    expression(t, p, type(t, true));
+  } else if (t.has("struct")) {
+    structure(t, p, inline_buffers, name);
   } else if (t.has("counter")) {
     if (inline_buffers) t.fail("counter", "'counter' needs [[step]] tables with a loop");
-    p.kind = Parameter::Kind::counter;
-    p.counter = t.required_text("counter");
-    p.type = type(t, true);
-    p.scale = t.integer("scale", INT64_MIN, INT64_MAX).value_or(1);
-    p.offset = t.integer("offset", INT64_MIN, INT64_MAX).value_or(0);
-    p.bytes = p.alignment = ir::size_of(p.type);
+    counter(t, p, type(t, true));
   } else if (t.has("texture") || t.has("surface")) {
     object(t, p);
   } else if (t.has("buffer") || from_file) {
@@ -214,6 +201,15 @@ Parameter LaunchFileParser::parameter(const toml::table& table, bool inline_buff
   }
   t.finish();
   return p;
+}
+
+void LaunchFileParser::counter(TomlTable& t, Parameter& p, ir::Type type) {
+  p.kind = Parameter::Kind::counter;
+  p.counter = t.required_text("counter");
+  p.type = type;
+  p.scale = t.integer("scale", INT64_MIN, INT64_MAX).value_or(1);
+  p.offset = t.integer("offset", INT64_MIN, INT64_MAX).value_or(0);
+  p.bytes = p.alignment = ir::size_of(p.type);
 }
 
 void LaunchFileParser::pointer(TomlTable& t, Parameter& p, bool inline_buffers, const std::string& name) {

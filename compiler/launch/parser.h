@@ -21,6 +21,30 @@ std::vector<std::string> names_of(const std::vector<T>& items) {
   return names;
 }
 
+/// "f32" and the like.
+std::optional<ir::Type> named_type(const std::string& name);
+/// For messages.
+inline constexpr const char* type_list = "s8 to s64, u8 to u64, b8 to b64, f16, bf16, f32 or f64";
+
+/// A member of a declared structure: `count` elements, `bytes` each.
+struct Field {
+  enum class Kind : std::uint8_t { scalar, pointer, structure };
+  std::string name;
+  Kind kind = Kind::scalar;
+  ir::Type type = ir::Type::none;  ///< scalar
+  std::size_t structure = 0;       ///< index of its struct
+  bool is_array = false;
+  std::uint64_t count = 1, bytes = 0, at = 0;
+  std::uint32_t alignment = 1;
+};
+
+struct Struct {
+  std::string name;
+  std::vector<Field> fields;
+  std::uint64_t bytes = 0;
+  std::uint32_t alignment = 1;
+};
+
 class LaunchFileParser {
  public:
   LaunchFileParser(LaunchFile& out, std::string folder) : out_(out), folder_(std::move(folder)) {}
@@ -31,9 +55,9 @@ class LaunchFileParser {
   void single(TomlTable& root);
   void program(TomlTable& root);
   void global(const toml::table& table);
-  void geometry(TomlTable& t, Launch& launch);
   void parameters(TomlTable& t, Launch& launch, bool inline_buffers);
   Parameter parameter(const toml::table& table, bool inline_buffers, const std::string& name, unsigned depth);
+  void counter(TomlTable& t, Parameter& p, ir::Type type);
   void pointer(TomlTable& t, Parameter& p, bool inline_buffers, const std::string& name);
   void members(TomlTable& t, Parameter& p, bool inline_buffers, const std::string& name, unsigned depth);
   void ptx_files(TomlTable& root, bool is_program);
@@ -59,8 +83,38 @@ class LaunchFileParser {
   /// Bytes from its offset to its end, 0 of a variable, whose size PTX says.
   std::uint64_t rest_of(const Memory& memory) const;
   void check_fits(TomlTable& t, const char* key, std::uint64_t bytes, const Memory& memory) const;
-  void check_counters(const Parameter& parameter, const Launch& launch, const std::vector<std::string>& counters) const;
+
+  // formulas.cpp
+  void constants(TomlTable& root);
+  /// Of a node that is a string.
+  Formula formula(const toml::node& node) const;
+  void number_of_launch(const toml::node& node, Computed::What what, std::size_t dimension, Launch& launch) const;
+  void dimensions(TomlTable& t, const char* key, Computed::What what, Launch& launch) const;
+  void geometry(TomlTable& t, Launch& launch);
+  void expression(TomlTable& t, Parameter& p, ir::Type type);
+  /// `launch`: nullptr outside of loops. `counters`: of the loops around.
+  void check_counters(const Parameter& parameter, const Launch* launch, const std::vector<std::string>& counters) const;
   void check_counters(const Step& run, const std::vector<std::string>& counters) const;
+  void check_names(const Formula& formula, const Launch* launch, const std::vector<std::string>& counters) const;
+
+  // structs.cpp
+  void structs(TomlTable& root);
+  /// `end`: of the fields before it.
+  Field field(const toml::table& table, std::uint64_t end) const;
+  const Struct& find_struct(TomlTable& t) const;
+  const Field& find_field(const Struct& s, const std::string& name, const Position& where) const;
+  /// A parameter that is a declared structure. `name`: of buffers that it makes, likewise below.
+  void structure(TomlTable& t, Parameter& p, bool inline_buffers, const std::string& name);
+  Parameter structure_value(const Struct& s, const toml::table& fields, bool inline_buffers, const std::string& name);
+  Parameter field_value(const Field& f, const toml::node& node, bool inline_buffers, const std::string& name);
+  Parameter field_element(const Field& f, const toml::node& node, bool inline_buffers, const std::string& name);
+
+  // placements.cpp
+  void placements(TomlTable& root);
+  void pointers(const toml::table& table);
+  void elements(const toml::table& table);
+  Parameter address(const toml::node& node);
+  void check_placement(TomlTable& t, const Placement& p) const;
 
   // textures.cpp
   void arrays(TomlTable& root);
@@ -74,11 +128,13 @@ class LaunchFileParser {
   std::size_t find_array(TomlTable& t) const;
   void object(TomlTable& t, Parameter& p);
 
+  // expectation.cpp
+  /// What memory of a type must hold afterwards.
+  Expectation expectation(TomlTable& t, ir::Type type);
+
   // contents.cpp
   /// `usual`: the type where none is given.
   Contents contents(TomlTable& t, const char* size_key, ir::Type usual = ir::Type::none);
-  /// What it must be afterwards.
-  void expectation(TomlTable& t, Buffer& b);
   Buffer buffer(TomlTable& t, const char* size_key, const std::string& default_name);
   /// Of contents that are a file and state no size: the file's is theirs.
   void size_from_file(TomlTable& t, Contents& c) const;
@@ -90,6 +146,8 @@ class LaunchFileParser {
 
   LaunchFile& out_;
   std::string folder_;
+  Expression::Constants constants_;
+  std::vector<Struct> structs_;
   /// By name: captured programs have thousands.
   std::unordered_map<std::string, std::size_t> buffers_, launches_, globals_, ptx_;
 };

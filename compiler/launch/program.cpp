@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "computed.h"
+
 namespace regatta::launch {
 namespace {
 
@@ -79,6 +81,8 @@ Program::Program(const LaunchFile& file, Device& device) : file_(file), device_(
     const std::vector<std::uint8_t> bytes = variable_contents(file, g, size);
     device.write_variable(g, 0, bytes.data(), bytes.size());
   }
+  check_variables();
+  for (const Placement& p : file.placements) place(p);
   check_sizes(file.steps);
 }
 
@@ -260,12 +264,17 @@ void Program::run_while(const Step& s) {
 }
 
 void Program::run_launch(const Launch& l) {
+  if (!l.computed.empty()) return device_.launch(computed_launch(file_, l, counters_), parameter_bytes(l));
+  device_.launch(l, parameter_bytes(l));
+}
+
+ParameterBytes Program::parameter_bytes(const Launch& l) const {
   ParameterBytes parameters;
   for (const Parameter& p : l.parameters) {
     parameters.emplace_back(p.bytes);
     put_parameter(p, parameters.back().data());
   }
-  device_.launch(l, parameters);
+  return parameters;
 }
 
 void Program::put_parameter(const Parameter& p, std::uint8_t* to) const {
@@ -289,6 +298,11 @@ void Program::put_parameter(const Parameter& p, std::uint8_t* to) const {
     }
     case Parameter::Kind::counter: {
       const std::uint64_t bits = counter_bits(p, counters_.at(p.counter));
+      std::memcpy(to, &bits, ir::size_of(p.type));
+      break;
+    }
+    case Parameter::Kind::expression: {
+      const std::uint64_t bits = expression_bits(file_, p, counters_);
       std::memcpy(to, &bits, ir::size_of(p.type));
       break;
     }

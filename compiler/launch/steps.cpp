@@ -120,6 +120,7 @@ void LaunchFileParser::loop_step(TomlTable& t, Step& s, std::vector<std::string>
   }
   s.counter = t.text("counter").value_or("");
   if (!s.counter.empty()) {
+    if (constants_.count(s.counter) != 0) t.fail("counter", "'" + s.counter + "' is a constant: count by another name");
     if (std::find(counters.begin(), counters.end(), s.counter) != counters.end()) {
       t.fail("counter", "an enclosing loop already counts '" + s.counter + "'");
     }
@@ -178,20 +179,6 @@ void LaunchFileParser::check_fits(TomlTable& t, const char* key, std::uint64_t b
   const Buffer& b = out_.buffers[m.index];
   t.fail(key, std::to_string(bytes) + " bytes from byte " + std::to_string(m.offset) + " on, buffer '" + b.name +
                   "' has " + std::to_string(b.contents.bytes));
-}
-
-void LaunchFileParser::check_counters(const Step& run, const std::vector<std::string>& counters) const {
-  const Launch& launch = out_.launches[run.launch];
-  for (const Parameter& p : launch.parameters) check_counters(p, launch, counters);
-}
-
-void LaunchFileParser::check_counters(const Parameter& p, const Launch& launch,
-                                      const std::vector<std::string>& counters) const {
-  for (const Parameter& m : p.members) check_counters(m, launch, counters);
-  if (p.kind != Parameter::Kind::counter) return;
-  if (std::find(counters.begin(), counters.end(), p.counter) != counters.end()) return;
-  out_.fail(p.where, "the parameter follows counter '" + p.counter + "', but launch '" + launch.name +
-                         "' runs outside of a loop that counts it" + base::suggestion(p.counter, counters));
 }
 
 }  // namespace regatta::launch

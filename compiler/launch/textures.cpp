@@ -98,7 +98,7 @@ void LaunchFileParser::arrays(TomlTable& root) {
       t.fail("type", "the " + std::to_string(bytes) + " bytes of array '" + a.data.name + "' are no whole number of " +
                          ir::to_string(c.fill.type) + " elements");
     }
-    expectation(t, a.data);
+    a.data.expect = expectation(t, a.data.contents.fill.type);
     t.finish();
     out_.arrays.push_back(std::move(a));
   }

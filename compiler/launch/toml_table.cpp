@@ -71,31 +71,6 @@ std::optional<double> TomlTable::number(const char* key) {
   return n->value<double>();
 }
 
-std::optional<std::array<std::uint32_t, 3>> TomlTable::dimensions(const char* key,
-                                                                  const std::array<std::uint32_t, 3>& limit) {
-  const toml::node* n = node(key);
-  if (n == nullptr) return std::nullopt;
-  const toml::array* a = n->as_array();
-  if (a == nullptr || a->empty() || a->size() > 3) {
-    fail(key, "'" + std::string(key) + "' is " +
-                  (a != nullptr ? "an array of " + std::to_string(a->size()) : kind_of(*n)) +
-                  ", expected an array of one to three integers");
-  }
-  std::array<std::uint32_t, 3> v{1, 1, 1};
-  for (std::size_t i = 0; i < a->size(); ++i) {
-    const toml::node& item = *a->get(i);
-    const auto number = item.is_integer() ? item.value<std::int64_t>() : std::nullopt;
-    if (!number)
-      file_.fail(position(item), "'" + std::string(key) + "' holds " + kind_of(item) + ", expected integers");
-    if (*number < 1 || *number > std::int64_t{limit[i]}) {
-      file_.fail(position(item), "'" + std::string(key) + "' has " + std::to_string(*number) + " in dimension " +
-                                     "xyz"[i] + ", expected 1 to " + std::to_string(limit[i]));
-    }
-    v[i] = static_cast<std::uint32_t>(*number);
-  }
-  return v;
-}
-
 std::vector<const toml::table*> TomlTable::tables(const char* key) {
   std::vector<const toml::table*> result;
   const toml::node* n = node(key);

@@ -26,8 +26,6 @@ class TomlTable {
   std::optional<std::int64_t> integer(const char* key, std::int64_t low, std::int64_t high);
   std::optional<bool> boolean(const char* key);
   std::optional<double> number(const char* key);
-  /// One to three positive integers; the rest is 1.
-  std::optional<std::array<std::uint32_t, 3>> dimensions(const char* key, const std::array<std::uint32_t, 3>& limit);
   /// An array of tables, empty if the key is not there.
   std::vector<const toml::table*> tables(const char* key);
   std::string required_text(const char* key);

@@ -51,8 +51,8 @@ std::string parameter_list(const ir::Function& f) {
 /// Whether a number of the launch is an integer and the parameter a float, or the other way round. Types of bits go
 /// with all, and PTX has no float of 16 bits for parameters.
 bool differs_in_kind(const Parameter& given, const ir::Parameter& declared) {
-  const bool is_number =
-      given.kind == Parameter::Kind::counter || (given.kind == Parameter::Kind::scalar && given.bits.size() == 1);
+  const bool is_number = given.kind == Parameter::Kind::counter || given.kind == Parameter::Kind::expression ||
+                         (given.kind == Parameter::Kind::scalar && given.bits.size() == 1);
   if (!is_number || declared.is_array || given.bytes < 4) return false;
   const auto is_bits = [](ir::Type t) { return ir::to_string(t)[0] == 'b'; };
   if (is_bits(given.type) || is_bits(declared.type)) return false;
@@ -184,6 +184,12 @@ std::vector<std::string> Host::check_launch(const launch::Launch& l, const ir::F
                          declared + "\", or \"b" + std::to_string(8 * p.bytes) + "\" for the bits as they are");
     }
   }
+  // Blocks and shared memory that follow counters are known when the launch runs.
+  if (l.computed.empty()) check_block(l, f);
+  return warnings;
+}
+
+void Host::check_block(const launch::Launch& l, const ir::Function& f) const {
   const ir::LaunchBounds& b = f.bounds;
   if (b.exact && l.block != b.block) {
     file_.fail(l.where, "kernel '" + f.name + "' was compiled for exactly " + dimensions_text(b.block) +
@@ -199,7 +205,6 @@ std::vector<std::string> Host::check_launch(const launch::Launch& l, const ir::F
     file_.fail(l.where, "kernel '" + f.name + "' needs " + std::to_string(shared) +
                             " bytes of shared memory, expected at most " + std::to_string(launch::max_shared_bytes));
   }
-  return warnings;
 }
 
 std::uint64_t Host::allocate(const launch::Buffer& buffer) {
@@ -221,6 +226,7 @@ std::uint64_t Host::allocate(const launch::Buffer& buffer) {
 void Host::launch(const launch::Launch& l, const launch::ParameterBytes& parameters) {
   ReadyKernel& kernel = kernels_.at(kernel_name(l));
   const ir::Function& f = *kernel.compiled.function;
+  if (!l.computed.empty()) check_block(l, f);
   emulator::LaunchRequest request;
   request.grid = l.grid;
   request.block = l.block;
@@ -277,21 +283,29 @@ void Host::collect_findings() {
 }
 
 void Host::check_expectations() {
-  for (std::size_t b = 0; b < file_.buffers.size(); ++b) {
-    if (file_.buffers[b].expect.empty()) continue;
-    std::string message = launch::check_expectation(file_, file_.buffers[b], program_.buffer(b));
+  const auto check = [&](const std::string& what, const launch::Expectation& expected, const launch::Position& where,
+                         const auto& contents) {
+    if (expected.file.empty()) return;
+    std::string message = launch::check_expectation(file_, what, expected, where, contents());
     if (!message.empty()) result_.failed_expectations.push_back(std::move(message));
+  };
+  for (std::size_t i = 0; i < file_.buffers.size(); ++i) {
+    const launch::Buffer& b = file_.buffers[i];
+    check("buffer '" + b.name + "'", b.expect, b.where, [&] { return program_.buffer(i); });
   }
-  for (std::size_t a = 0; a < file_.arrays.size(); ++a) {
-    if (file_.arrays[a].data.expect.empty()) continue;
-    std::string message = launch::check_expectation(file_, file_.arrays[a].data, program_.array(a));
-    if (!message.empty()) result_.failed_expectations.push_back(std::move(message));
+  for (std::size_t i = 0; i < file_.globals.size(); ++i) {
+    const launch::Global& g = file_.globals[i];
+    check("variable '" + g.name + "'", g.expect, g.where, [&] { return program_.variable(i); });
+  }
+  for (std::size_t i = 0; i < file_.arrays.size(); ++i) {
+    const launch::Buffer& a = file_.arrays[i].data;
+    check("array '" + a.name + "'", a.expect, a.where, [&] { return program_.array(i); });
   }
 }
 
 void Host::check_dumps() const {
   for (const auto& [name, path] : options_.dumps) {
-    if (find_buffer(name) || find_array(name)) continue;
+    if (find_buffer(name) || find_array(name) || find_global(name)) continue;
     const std::vector<std::size_t> modules = modules_with(name);
     if (modules.size() == 1) continue;
     if (modules.size() > 1) {
@@ -300,6 +314,7 @@ void Host::check_dumps() const {
     }
     std::string known;
     for (const launch::Buffer& b : file_.buffers) known += (known.empty() ? "" : ", ") + b.name;
+    for (const launch::Global& g : file_.globals) known += (known.empty() ? "" : ", ") + g.name;
     for (const launch::Array& a : file_.arrays) known += (known.empty() ? "" : ", ") + a.data.name;
     throw trace::InputError("error: --dump-buffer: no buffer or variable is called '" + name +
                             "', there are: " + known);
@@ -307,16 +322,24 @@ void Host::check_dumps() const {
 }
 
 std::string Host::contents(const std::string& name) const {
-  const auto buffer = find_buffer(name), array = find_array(name);
-  const std::vector<std::uint8_t> bytes = buffer  ? program_.buffer(*buffer)
-                                          : array ? program_.array(*array)
-                                                  : images_[modules_with(name).at(0)].read(name);
+  const auto buffer = find_buffer(name), array = find_array(name), global = find_global(name);
+  const std::vector<std::uint8_t> bytes = buffer   ? program_.buffer(*buffer)
+                                          : array  ? program_.array(*array)
+                                          : global ? program_.variable(*global)
+                                                   : images_[modules_with(name).at(0)].read(name);
   return std::string(bytes.begin(), bytes.end());
 }
 
 std::optional<std::size_t> Host::find_array(const std::string& name) const {
   for (std::size_t a = 0; a < file_.arrays.size(); ++a) {
     if (file_.arrays[a].data.name == name) return a;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> Host::find_global(const std::string& name) const {
+  for (std::size_t g = 0; g < file_.globals.size(); ++g) {
+    if (file_.globals[g].name == name) return g;
   }
   return std::nullopt;
 }

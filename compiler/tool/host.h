@@ -70,8 +70,11 @@ class Host : launch::Device {
   void launch(const launch::Launch& launch, const launch::ParameterBytes& parameters) override;
   /// Returns warnings.
   std::vector<std::string> check_launch(const launch::Launch& launch, const ir::Function& f) const;
+  /// Refuses a block that the kernel was not compiled for, and too much shared memory.
+  void check_block(const launch::Launch& launch, const ir::Function& f) const;
   std::optional<std::size_t> find_buffer(const std::string& name) const;
   std::optional<std::size_t> find_array(const std::string& name) const;
+  std::optional<std::size_t> find_global(const std::string& name) const;
   /// The module that has the variable.
   const emulator::ModuleImage& image_of(const launch::Global& global) const;
   /// The modules that have a variable of this name.

@@ -52,10 +52,11 @@ void refuse_clashes(const AnnotateOptions& options, const launch::LaunchFile* la
   if (launch != nullptr) {
     for (const launch::Buffer& b : launch->buffers) {
       files.push_back({"the contents of buffer '" + b.name + "'", b.contents.file, false});
-      files.push_back({"the expected contents of buffer '" + b.name + "'", b.expect, false});
+      files.push_back({"the expected contents of buffer '" + b.name + "'", b.expect.file, false});
     }
     for (const launch::Global& g : launch->globals) {
       files.push_back({"the contents of variable '" + g.name + "'", g.contents.file, false});
+      files.push_back({"the expected contents of variable '" + g.name + "'", g.expect.file, false});
     }
     add_loaded(launch->steps, *launch, files);
   }

@@ -49,6 +49,7 @@ void replace_ptx(launch::LaunchFile& file, const std::string& path) {
 void check_ctas(const AnnotateOptions& options, const launch::LaunchFile& file) {
   std::uint64_t most = 0;
   for (const launch::Launch& l : file.launches) {
+    if (l.computes(launch::Computed::What::grid)) return;  // known when it runs
     most = std::max(most, std::uint64_t{l.grid[0]} * l.grid[1] * l.grid[2]);
   }
   if (options.first_cta < most) return;
@@ -138,7 +139,8 @@ Code compile_code(Code code, const Program& program) {
 bool uses_shared_memory(const Program& program) {
   const auto uses = [&](const launch::Launch& l) {
     const ptx::EntryResult& entry = entry_of(l, program.modules);
-    return l.dynamic_shared != 0 || entry.function.static_shared_bytes != 0;
+    return l.dynamic_shared != 0 || l.computes(launch::Computed::What::dynamic_shared) ||
+           entry.function.static_shared_bytes != 0;
   };
   return std::any_of(program.file.launches.begin(), program.file.launches.end(), uses);
 }

@@ -122,7 +122,7 @@ TEST_CASE("errors of a launch file, word for word") {
   CHECK(error_of(single + "[[param]]\nscalar = 1\ntype = \"i32\"\n") ==
         "l.toml:7:8: error: unknown type 'i32', expected s8 to s64, u8 to u64, b8 to b64, f16, bf16, f32 or f64");
   CHECK(error_of(single + "[[param]]\ntype = \"s32\"\n") ==
-        "l.toml:5:1: error: [[param]] has none of 'scalar', 'buffer', 'texture', 'surface' and 'members'");
+        "l.toml:5:1: error: [[param]] has none of 'scalar', 'expression', 'buffer', 'texture', 'surface', 'struct' and 'members'");
   CHECK(error_of(single + "[[param]]\nbuffer = 10\ninit = \"iota\"\ntype = \"s32\"\n") ==
         "l.toml:6:10: error: 10 bytes are no whole number of s32 elements of 4 bytes");
   CHECK(error_of(single + "[[param]]\nbuffer = 8\ninit = \"unifrom\"\n") ==
@@ -321,22 +321,22 @@ TEST_CASE("expectations: bit for bit, or within a tolerance") {
   f.file = "l.toml";
   Buffer b;
   b.name = "c";
-  b.expect = file.path();
+  b.expect.file = file.path();
   b.contents.bytes = 16;
-  b.contents.fill.type = ir::Type::f32;
+  b.expect.type = ir::Type::f32;
   b.where = {3, 1};
-  CHECK(check_expectation(f, b, bytes).empty());
+  CHECK(check_expectation(f, "buffer 'c'", b.expect, b.where, bytes).empty());
   const float got[4] = {1.0f, 2.0001f, -4.5f, 0.0f};
   std::memcpy(bytes.data(), got, 16);
-  CHECK(check_expectation(f, b, bytes) ==
+  CHECK(check_expectation(f, "buffer 'c'", b.expect, b.where, bytes) ==
         "l.toml:3:1: error: buffer 'c' differs from '" + file.path() +
             "' in 2 of 4 elements; the first is element 1 (f32): got 2.0000999, expected 2");
-  b.tolerance = 1e-3;
-  CHECK(check_expectation(f, b, bytes) ==
+  b.expect.relative = 1e-3;
+  CHECK(check_expectation(f, "buffer 'c'", b.expect, b.where, bytes) ==
         "l.toml:3:1: error: buffer 'c' differs from '" + file.path() +
             "' in 1 of 4 elements; the first is element 2 (f32): got -4.5, expected -4 (tolerance 0.001)");
   bytes.resize(12);
-  CHECK_THROWS_AS(check_expectation(f, b, bytes), trace::InputError);
+  CHECK_THROWS_AS(check_expectation(f, "buffer 'c'", b.expect, b.where, bytes), trace::InputError);
 }
 
 TEST_CASE("contents from a file") {
@@ -350,7 +350,7 @@ TEST_CASE("contents from a file") {
   CHECK(sized.buffers[0].name == "x");
   CHECK(sized.buffers[0].contents.bytes == 8);
   CHECK(error_of(single + "[[param]]\nfile = \"" + file.path() + "\"\n") ==
-        "l.toml:5:1: error: [[param]] has none of 'scalar', 'buffer', 'texture', 'surface' and 'members'");
+        "l.toml:5:1: error: [[param]] has none of 'scalar', 'expression', 'buffer', 'texture', 'surface', 'struct' and 'members'");
   const LaunchFile g =
       parse_launch_file(single + "[[param]]\nbuffer = 16\ninit = \"file\"\nfile = \"" + file.path() + "\"\n", "l.toml");
   try {

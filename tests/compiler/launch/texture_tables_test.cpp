@@ -81,7 +81,7 @@ TEST_CASE("arrays, textures and surfaces of a launch file") {
   CHECK(f.arrays[0].format.channels == 4);
   CHECK(f.arrays[0].data.contents.bytes == 8 * 4 * 3 * 4);
   CHECK(f.arrays[0].data.contents.fill.type == ir::Type::u8);
-  CHECK(f.arrays[0].data.expect == "a.bin");
+  CHECK(f.arrays[0].data.expect.file == "a.bin");
   CHECK(f.arrays[1].data.contents.bytes == 200);
   REQUIRE(f.textures.size() == 3);
   const Texture& t = f.textures[0];
@@ -175,7 +175,7 @@ TEST_CASE("errors of textures, word for word") {
        "14:11: error: 't' is bound to a reference, and no object to pass"},
       {an_array + "[[surface]]\nname = \"s\"\n[[param]]\nsurface = \"s\"\n", "10:1: error: [[surface]] has no 'array'"},
       {"[[param]]\nsurface = \"s\"\ntexture = \"t\"\n",
-       "5:1: error: [[param]] has more than one of 'scalar', 'buffer', 'texture', 'surface' and 'members'"},
+       "5:1: error: [[param]] has more than one of 'scalar', 'expression', 'buffer', 'texture', 'surface', 'struct' and 'members'"},
   };
   for (const Bad& row : rows) {
     INFO(row.text);

@@ -5,6 +5,7 @@
 // "file:line:column: error: ...".
 #pragma once
 
+#include <regatta/launch/expression.h>
 #include <regatta/launch/fill.h>
 #include <regatta/launch/textures.h>
 
@@ -34,11 +35,18 @@ struct Contents {
   std::uint64_t file_offset = 0;
 };
 
+/// What memory must hold after the program, bit for bit, or within tolerances for floating types:
+/// |got - expected| <= relative * |expected| + absolute.
+struct Expectation {
+  std::string file;  ///< path of the file it must equal; empty: nothing is expected
+  ir::Type type = ir::Type::b8;
+  std::optional<double> relative, absolute;
+};
+
 struct Buffer {
   std::string name;  ///< of a [[param]] buffer without a name: "param0", by the parameter's number
   Contents contents;
-  std::string expect;                    ///< path of the file it must equal afterwards; empty: none
-  std::optional<double> tolerance;       ///< relative, floating types only
+  Expectation expect;
   std::optional<std::uint64_t> address;  ///< where it must lie; else the device chooses
   bool from_step = false;                ///< exists only from the step that allocates it
   Position where;
@@ -83,12 +91,22 @@ struct Global {
   std::string symbol;                 ///< its name in PTX
   std::optional<std::size_t> module;  ///< index into LaunchFile::ptx; none: the only file that has the variable
   Contents contents;                  ///< bytes 0: as many as the variable has
+  Expectation expect;
   Position where;
+};
+
+/// An expression and where its text is in the launch file.
+struct Formula {
+  Expression expression;
+  Position where;          ///< of the string
+  bool is_on_line = true;  ///< the text follows the quote on the same line, without escapes
+  /// Of a byte of the text; of the string where that cannot be told.
+  Position at(std::size_t byte) const;
 };
 
 /// One kernel parameter, or a member of one that is a structure.
 struct Parameter {
-  enum class Kind : std::uint8_t { scalar, buffer, counter, structure, texture, surface };
+  enum class Kind : std::uint8_t { scalar, buffer, counter, expression, structure, texture, surface };
   Kind kind = Kind::scalar;
   ir::Type type = ir::Type::none;
   std::vector<std::uint64_t> bits;     ///< scalar: one element, or several for a structure
@@ -97,11 +115,20 @@ struct Parameter {
   std::size_t object = 0;              ///< texture, surface: index into LaunchFile::textures or LaunchFile::surfaces
   std::string counter;                 ///< counter: the loop it counts
   std::int64_t scale = 1, offset = 0;  ///< counter: value = offset + scale * iteration
+  std::vector<Formula> formula;        ///< expression: one, that follows counters
   std::vector<Parameter> members;      ///< structure
   std::uint64_t at = 0;                ///< member: byte offset in its structure
   std::uint64_t bytes = 0;             ///< size
   std::uint32_t alignment = 1;         ///< of a member of this kind, as C aligns it
   Position where;
+};
+
+/// A number of a launch that follows counters.
+struct Computed {
+  enum class What : std::uint8_t { grid, block, dynamic_shared };
+  What what = What::grid;
+  std::size_t dimension = 0;  ///< of grid and block
+  Formula formula;
 };
 
 struct Launch {
@@ -114,8 +141,11 @@ struct Launch {
   bool cooperative = false;          ///< emulator::LaunchRequest::cooperative
   std::uint32_t registers = 0;       ///< the kernel's allocation has at least so many per thread
   bool traced = true;                ///< else it only runs
+  std::vector<Computed> computed;    ///< these numbers are those of the moment only in what Program gives to a Device
   std::vector<Parameter> parameters;
   Position where, entry_where;
+
+  bool computes(Computed::What what) const;
 };
 
 /// Bytes of a buffer or of a module-level variable.
@@ -123,6 +153,17 @@ struct Memory {
   bool is_variable = false;
   std::size_t index = 0;  ///< into LaunchFile::buffers or LaunchFile::globals
   std::uint64_t offset = 0;
+};
+
+/// Values that are written before the first step, when all buffers have addresses and contents.
+struct Placement {
+  Memory to;                 ///< of the first value
+  Parameter value;           ///< of kind buffer or structure
+  std::uint64_t count = 1;   ///< so many values ...
+  std::uint64_t stride = 0;  ///< ... so many bytes apart
+  std::uint64_t step = 0;    ///< kind buffer: from address to address, in bytes
+  Position where;
+  std::uint64_t bytes() const { return (count - 1) * stride + value.bytes; }
 };
 
 /// What the host does next.
@@ -152,6 +193,7 @@ struct LaunchFile {
   std::vector<Texture> textures;
   std::vector<Surface> surfaces;
   std::vector<Launch> launches;
+  std::vector<Placement> placements;
   std::vector<Step> steps;
 
   /// "file:line:column: error: ..." as trace::InputError.
@@ -166,8 +208,9 @@ LaunchFile parse_launch_file(const std::string& text, const std::string& file);
 /// The bytes that `contents` describes. Throws trace::InputError for a file that is missing or too short.
 std::vector<std::uint8_t> make_contents(const LaunchFile& launch, const Contents& contents, const Position& where);
 
-/// Compares a buffer with the file it must equal; an empty string if it does, else the message of the first element
-/// that differs.
-std::string check_expectation(const LaunchFile& launch, const Buffer& buffer, const std::vector<std::uint8_t>& bytes);
+/// Compares bytes with the file they must equal; an empty string if they do, else the message of the first element
+/// that differs. `what` names them: "buffer 'c'".
+std::string check_expectation(const LaunchFile& launch, const std::string& what, const Expectation& expected,
+                              const Position& where, const std::vector<std::uint8_t>& bytes);
 
 }  // namespace regatta::launch

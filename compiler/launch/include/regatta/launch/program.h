@@ -45,7 +45,7 @@ class Device {
   virtual std::uint64_t create_surface(const Surface& surface, std::uint64_t array);
   /// Copies within the device; the ranges may overlap.
   virtual void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes);
-  /// Runs a kernel to its end.
+  /// Runs a kernel to its end. The launch has the numbers of the moment where it computes some.
   virtual void launch(const Launch& launch, const ParameterBytes& parameters) = 0;
 };
 
@@ -60,6 +60,8 @@ class Program {
 
   /// What is now in the memory that the name of buffer `index` means.
   std::vector<std::uint8_t> buffer(std::size_t index) const;
+  /// What a variable that has a [[global]] table holds now.
+  std::vector<std::uint8_t> variable(std::size_t index) const;
   /// The texels of an array.
   std::vector<std::uint8_t> array(std::size_t index) const;
 
@@ -80,6 +82,14 @@ class Program {
   void write(const Memory& memory, const void* from, std::size_t bytes);
   void read(const Memory& memory, void* to, std::size_t bytes) const;
   void run_launch(const Launch& launch);
+  /// Of all parameters, as they are now.
+  ParameterBytes parameter_bytes(const Launch& launch) const;
+
+  // program_values.cpp
+  void place(const Placement& placement);
+  /// Refuses expectations that do not fit the sizes of variables.
+  void check_variables() const;
+
   /// Writes a parameter's bytes as they are now.
   void put_parameter(const Parameter& p, std::uint8_t* to) const;
 

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// [constants], and the expressions of launches and parameters: the text is checked here, names when it is known which
+// loops run the launch.
+#include "computed.h"
+#include "parser.h"
+
+#include <algorithm>
+
+namespace regatta::launch {
+
+void LaunchFileParser::constants(TomlTable& root) {
+  const toml::node* const node = root.node("constants");
+  if (node == nullptr) return;
+  const toml::table* const table = node->as_table();
+  if (table == nullptr) root.fail("constants", "'constants' is " + kind_of(*node) + ", expected a [constants] table");
+  for (const auto& [key, value] : *table) {
+    const std::string name(key.str());
+    const Position where = TomlTable::position(value);
+    if (!is_expression_name(name)) {
+      out_.fail(where, "a constant is called '" + name + "', expected letters, digits, '_' and '.', no digit first");
+    }
+    if (!value.is_integer()) out_.fail(where, "constant '" + name + "' is " + kind_of(value) + ", expected an integer");
+    constants_[name] = *value.value<std::int64_t>();
+  }
+}
+
+Formula LaunchFileParser::formula(const toml::node& node) const {
+  Formula f;
+  f.where = TomlTable::position(node);
+  const std::string text = *node.value<std::string>();
+  const toml::source_region& source = node.source();
+  f.is_on_line = source.begin.line == source.end.line && source.end.column - source.begin.column == text.size() + 2;
+  try {
+    f.expression = Expression::parse(text, constants_);
+  } catch (const ExpressionError& e) {
+    out_.fail(f.at(e.at()), e.what());
+  }
+  return f;
+}
+
+void LaunchFileParser::number_of_launch(const toml::node& node, Computed::What what, std::size_t dimension,
+                                        Launch& launch) const {
+  Computed c{what, dimension, formula(node)};
+  if (c.formula.expression.is_constant()) {
+    compute(out_, launch, c, {});
+  } else {
+    launch.computed.push_back(std::move(c));
+  }
+}
+
+void LaunchFileParser::dimensions(TomlTable& t, const char* key, Computed::What what, Launch& launch) const {
+  const bool is_grid = what == Computed::What::grid;
+  const std::array<std::uint32_t, 3>& limit = is_grid ? grid_limit : block_limit;
+  const toml::node* n = t.node(key);
+  if (n == nullptr) t.fail_missing(key, t.what() + " has no '" + key + "'");
+  const toml::array* a = n->as_array();
+  const std::string name = "'" + std::string(key) + "'";
+  if (a == nullptr || a->empty() || a->size() > 3) {
+    t.fail(key, name + " is " + (a != nullptr ? "an array of " + std::to_string(a->size()) : kind_of(*n)) +
+                    ", expected an array of one to three integers");
+  }
+  for (std::size_t i = 0; i < a->size(); ++i) {
+    const toml::node& item = *a->get(i);
+    if (item.is_string()) {
+      number_of_launch(item, what, i, launch);
+      continue;
+    }
+    const auto number = item.is_integer() ? item.value<std::int64_t>() : std::nullopt;
+    const Position where = TomlTable::position(item);
+    if (!number) out_.fail(where, name + " holds " + kind_of(item) + ", expected integers");
+    if (*number < 1 || *number > std::int64_t{limit[i]}) {
+      out_.fail(where, name + " has " + std::to_string(*number) + " in dimension " + "xyz"[i] + ", expected 1 to " +
+                           std::to_string(limit[i]));
+    }
+    (is_grid ? launch.grid : launch.block)[i] = static_cast<std::uint32_t>(*number);
+  }
+}
+
+void LaunchFileParser::geometry(TomlTable& t, Launch& launch) {
+  dimensions(t, "grid", Computed::What::grid, launch);
+  dimensions(t, "block", Computed::What::block, launch);
+  if (!launch.computes(Computed::What::block)) check_threads(out_, launch, t.where("block"), "");
+  const toml::node* const shared = t.node("dynamic_shared");
+  if (shared != nullptr && shared->is_string()) {
+    number_of_launch(*shared, Computed::What::dynamic_shared, 0, launch);
+  } else {
+    launch.dynamic_shared = static_cast<std::uint32_t>(t.integer("dynamic_shared", 0, max_shared_bytes).value_or(0));
+  }
+  launch.cooperative = t.boolean("cooperative").value_or(false);
+  launch.registers = static_cast<std::uint32_t>(t.integer("registers", 1, trace::max_general_registers).value_or(0));
+}
+
+void LaunchFileParser::expression(TomlTable& t, Parameter& p, ir::Type type) {
+  const toml::node& node = *t.node("expression");
+  if (!node.is_string()) t.fail("expression", "'expression' is " + kind_of(node) + ", expected a string");
+  p.type = type;
+  p.bytes = p.alignment = ir::size_of(type);
+  p.kind = Parameter::Kind::expression;
+  p.formula.push_back(formula(node));
+  if (!p.formula.front().expression.is_constant()) return;
+  p.kind = Parameter::Kind::scalar;
+  p.bits.push_back(expression_bits(out_, p, {}));
+  p.formula.clear();
+}
+
+void LaunchFileParser::check_counters(const Step& run, const std::vector<std::string>& counters) const {
+  const Launch& launch = out_.launches[run.launch];
+  for (const Computed& c : launch.computed) check_names(c.formula, &launch, counters);
+  for (const Parameter& p : launch.parameters) check_counters(p, &launch, counters);
+}
+
+void LaunchFileParser::check_counters(const Parameter& p, const Launch* launch,
+                                      const std::vector<std::string>& counters) const {
+  for (const Parameter& m : p.members) check_counters(m, launch, counters);
+  for (const Formula& f : p.formula) check_names(f, launch, counters);
+  if (p.kind != Parameter::Kind::counter) return;
+  if (std::find(counters.begin(), counters.end(), p.counter) != counters.end()) return;
+  if (launch == nullptr) out_.fail(p.where, "counter '" + p.counter + "' does not count yet: no step has run");
+  out_.fail(p.where, "the parameter follows counter '" + p.counter + "', but launch '" + launch->name +
+                         "' runs outside of a loop that counts it" + base::suggestion(p.counter, counters));
+}
+
+void LaunchFileParser::check_names(const Formula& f, const Launch* launch,
+                                   const std::vector<std::string>& counters) const {
+  for (const Expression::Name& n : f.expression.names()) {
+    if (n.is_constant || std::find(counters.begin(), counters.end(), n.name) != counters.end()) continue;
+    std::vector<std::string> known = counters;
+    for (const auto& [name, value] : constants_) known.push_back(name);
+    const std::string what = launch == nullptr ? "no constant is called '" + n.name + "'"
+                                               : "'" + n.name + "' is no constant, and launch '" + launch->name +
+                                                     "' runs outside of a loop that counts it";
+    out_.fail(f.at(n.at), what + base::suggestion(n.name, known));
+  }
+}
+
+}  // namespace regatta::launch
