@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "computed.h"
 
+#include <regatta/base/suggestion.h>
 #include <regatta/ir/half.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -26,6 +28,29 @@ IntegerRange integer_range(ir::Type type) {
   const std::int64_t low = sign == 'u' ? 0 : bits == 64 ? INT64_MIN : -(std::int64_t{1} << (bits - 1));
   const std::int64_t high = bits == 64 ? INT64_MAX : (std::int64_t{1} << (sign == 's' ? bits - 1 : bits)) - 1;
   return {low, high};
+}
+
+void check_names(const LaunchFile& file, const Formula& f, const std::string& what,
+                 const std::vector<std::string>& counters) {
+  for (const Expression::Name& n : f.expression.names()) {
+    if (n.is_constant || std::find(counters.begin(), counters.end(), n.name) != counters.end()) continue;
+    std::vector<std::string> known = counters;
+    for (const auto& [name, value] : file.constants) known.push_back(name);
+    file.fail(f.at(n.at), (what.empty() ? "no constant is called '" + n.name + "'"
+                                        : "'" + n.name + "' is no constant, and " + what +
+                                              " runs outside of a loop that counts it") +
+                              base::suggestion(n.name, known));
+  }
+}
+
+std::uint64_t value_in(const LaunchFile& file, const Formula& f, const Expression::Counters& counters,
+                       const std::string& what, std::int64_t high) {
+  const std::int64_t value = value_of(file, f, counters);
+  if (value < 0 || value > high) {
+    file.fail(f.where, what + " is " + std::to_string(value) + ", expected 0 to " + std::to_string(high) +
+                           f.expression.values(counters));
+  }
+  return static_cast<std::uint64_t>(value);
 }
 
 std::int64_t value_of(const LaunchFile& file, const Formula& f, const Expression::Counters& counters) {

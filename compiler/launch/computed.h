@@ -18,8 +18,15 @@ struct IntegerRange {
 /// What an integer type holds, of either sign for types of bits; at most what 64 bits with sign hold.
 IntegerRange integer_range(ir::Type type);
 
+/// Refuses names that are neither constants nor counters of the loops around. `what` runs there: "launch 'k'", "" of
+/// what is outside of loops.
+void check_names(const LaunchFile& file, const Formula& formula, const std::string& what,
+                 const std::vector<std::string>& counters);
 /// The expression's value. Throws trace::InputError with its place and what its names stand for, likewise below.
 std::int64_t value_of(const LaunchFile& file, const Formula& formula, const Expression::Counters& counters);
+/// As value_of, in a range. `what`: "'repeat'".
+std::uint64_t value_in(const LaunchFile& file, const Formula& formula, const Expression::Counters& counters,
+                       const std::string& what, std::int64_t high);
 /// Puts a number where it belongs in the launch, if it is in range there.
 void compute(const LaunchFile& file, Launch& launch, const Computed& computed, const Expression::Counters& counters);
 /// Refuses blocks of more than 1024 threads.

@@ -9,6 +9,12 @@
 
 namespace regatta::launch {
 
+namespace {
+
+std::string launch_text(const Launch& launch) { return "launch '" + launch.name + "'"; }
+
+}  // namespace
+
 void LaunchFileParser::constants(TomlTable& root) {
   const toml::node* const node = root.node("constants");
   if (node == nullptr) return;
@@ -21,27 +27,13 @@ void LaunchFileParser::constants(TomlTable& root) {
       out_.fail(where, "a constant is called '" + name + "', expected letters, digits, '_' and '.', no digit first");
     }
     if (!value.is_integer()) out_.fail(where, "constant '" + name + "' is " + kind_of(value) + ", expected an integer");
-    constants_[name] = *value.value<std::int64_t>();
+    out_.constants[name] = *value.value<std::int64_t>();
   }
-}
-
-Formula LaunchFileParser::formula(const toml::node& node) const {
-  Formula f;
-  f.where = TomlTable::position(node);
-  const std::string text = *node.value<std::string>();
-  const toml::source_region& source = node.source();
-  f.is_on_line = source.begin.line == source.end.line && source.end.column - source.begin.column == text.size() + 2;
-  try {
-    f.expression = Expression::parse(text, constants_);
-  } catch (const ExpressionError& e) {
-    out_.fail(f.at(e.at()), e.what());
-  }
-  return f;
 }
 
 void LaunchFileParser::number_of_launch(const toml::node& node, Computed::What what, std::size_t dimension,
                                         Launch& launch) const {
-  Computed c{what, dimension, formula(node)};
+  Computed c{what, dimension, formula_of(out_, node)};
   if (c.formula.expression.is_constant()) {
     compute(out_, launch, c, {});
   } else {
@@ -97,7 +89,7 @@ void LaunchFileParser::expression(TomlTable& t, Parameter& p, ir::Type type) {
   p.type = type;
   p.bytes = p.alignment = ir::size_of(type);
   p.kind = Parameter::Kind::expression;
-  p.formula.push_back(formula(node));
+  p.formula.push_back(formula_of(out_, node));
   if (!p.formula.front().expression.is_constant()) return;
   p.kind = Parameter::Kind::scalar;
   p.bits.push_back(expression_bits(out_, p, {}));
@@ -106,32 +98,20 @@ void LaunchFileParser::expression(TomlTable& t, Parameter& p, ir::Type type) {
 
 void LaunchFileParser::check_counters(const Step& run, const std::vector<std::string>& counters) const {
   const Launch& launch = out_.launches[run.launch];
-  for (const Computed& c : launch.computed) check_names(c.formula, &launch, counters);
+  const std::string what = launch_text(launch);
+  for (const Computed& c : launch.computed) check_names(out_, c.formula, what, counters);
   for (const Parameter& p : launch.parameters) check_counters(p, &launch, counters);
 }
 
 void LaunchFileParser::check_counters(const Parameter& p, const Launch* launch,
                                       const std::vector<std::string>& counters) const {
   for (const Parameter& m : p.members) check_counters(m, launch, counters);
-  for (const Formula& f : p.formula) check_names(f, launch, counters);
+  for (const Formula& f : p.formula) check_names(out_, f, launch == nullptr ? "" : launch_text(*launch), counters);
   if (p.kind != Parameter::Kind::counter) return;
   if (std::find(counters.begin(), counters.end(), p.counter) != counters.end()) return;
   if (launch == nullptr) out_.fail(p.where, "counter '" + p.counter + "' does not count yet: no step has run");
   out_.fail(p.where, "the parameter follows counter '" + p.counter + "', but launch '" + launch->name +
                          "' runs outside of a loop that counts it" + base::suggestion(p.counter, counters));
-}
-
-void LaunchFileParser::check_names(const Formula& f, const Launch* launch,
-                                   const std::vector<std::string>& counters) const {
-  for (const Expression::Name& n : f.expression.names()) {
-    if (n.is_constant || std::find(counters.begin(), counters.end(), n.name) != counters.end()) continue;
-    std::vector<std::string> known = counters;
-    for (const auto& [name, value] : constants_) known.push_back(name);
-    const std::string what = launch == nullptr ? "no constant is called '" + n.name + "'"
-                                               : "'" + n.name + "' is no constant, and launch '" + launch->name +
-                                                     "' runs outside of a loop that counts it";
-    out_.fail(f.at(n.at), what + base::suggestion(n.name, known));
-  }
 }
 
 }  // namespace regatta::launch

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parser.h"
+#include "computed.h"
 
 #include <algorithm>
 
@@ -104,7 +105,7 @@ void LaunchFileParser::single(TomlTable& root) {
   launch.name = launch.entry;
   geometry(root, launch);
   parameters(root, launch, true);
-  for (const Computed& c : launch.computed) check_names(c.formula, nullptr, {});
+  for (const Computed& c : launch.computed) check_names(out_, c.formula, "", {});
   for (const Parameter& p : launch.parameters) check_counters(p, nullptr, {});
   out_.launches.push_back(std::move(launch));
   Step run;
@@ -224,6 +225,11 @@ void LaunchFileParser::pointer(TomlTable& t, Parameter& p, bool inline_buffers, 
     add_buffer(std::move(b));
   }
   const Buffer& b = out_.buffers[p.buffer];
+  p.formula = t.counting_formula("offset");
+  if (!p.formula.empty()) {
+    t.node("offset");
+    return;
+  }
   p.buffer_offset = static_cast<std::uint64_t>(t.integer("offset", 0, INT64_MAX).value_or(0));
   if (p.buffer_offset > b.contents.bytes) {
     t.fail("offset", "'offset' is " + std::to_string(p.buffer_offset) + ", buffer '" + b.name + "' has " +

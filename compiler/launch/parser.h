@@ -86,8 +86,6 @@ class LaunchFileParser {
 
   // formulas.cpp
   void constants(TomlTable& root);
-  /// Of a node that is a string.
-  Formula formula(const toml::node& node) const;
   void number_of_launch(const toml::node& node, Computed::What what, std::size_t dimension, Launch& launch) const;
   void dimensions(TomlTable& t, const char* key, Computed::What what, Launch& launch) const;
   void geometry(TomlTable& t, Launch& launch);
@@ -95,7 +93,6 @@ class LaunchFileParser {
   /// `launch`: nullptr outside of loops. `counters`: of the loops around.
   void check_counters(const Parameter& parameter, const Launch* launch, const std::vector<std::string>& counters) const;
   void check_counters(const Step& run, const std::vector<std::string>& counters) const;
-  void check_names(const Formula& formula, const Launch* launch, const std::vector<std::string>& counters) const;
 
   // structs.cpp
   void structs(TomlTable& root);
@@ -146,7 +143,6 @@ class LaunchFileParser {
 
   LaunchFile& out_;
   std::string folder_;
-  Expression::Constants constants_;
   std::vector<Struct> structs_;
   /// By name: captured programs have thousands.
   std::unordered_map<std::string, std::size_t> buffers_, launches_, globals_, ptx_;

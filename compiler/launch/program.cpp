@@ -209,10 +209,7 @@ void Program::run_steps(const std::vector<Step>& steps) {
         release(s);
         break;
       case Step::Kind::repeat:
-        for (std::uint64_t i = 0; i < s.times; ++i) {
-          if (!s.counter.empty()) counters_[s.counter] = i;
-          run_steps(s.steps);
-        }
+        run_repeat(s);
         break;
       case Step::Kind::loop_while:
         run_while(s);
@@ -244,6 +241,15 @@ void Program::copy(const Step& s) {
   std::vector<std::uint8_t> moved(bytes);
   read(s.from, moved.data(), bytes);
   write(s.to, moved.data(), bytes);
+}
+
+void Program::run_repeat(const Step& s) {
+  const std::uint64_t times =
+      s.formula.empty() ? s.times : value_in(file_, s.formula.front(), counters_, "'repeat'", INT64_MAX);
+  for (std::uint64_t i = 0; i < times; ++i) {
+    if (!s.counter.empty()) counters_[s.counter] = i;
+    run_steps(s.steps);
+  }
 }
 
 void Program::run_while(const Step& s) {
@@ -286,7 +292,12 @@ void Program::put_parameter(const Parameter& p, std::uint8_t* to) const {
     }
     case Parameter::Kind::buffer: {
       check_exists(p.buffer, p.where);
-      const std::uint64_t address = address_[p.buffer] + p.buffer_offset;
+      std::uint64_t offset = p.buffer_offset;
+      if (!p.formula.empty()) {
+        const auto bytes = static_cast<std::int64_t>(file_.buffers[p.buffer].contents.bytes);
+        offset = value_in(file_, p.formula.front(), counters_, "'offset'", bytes);
+      }
+      const std::uint64_t address = address_[p.buffer] + offset;
       std::memcpy(to, &address, sizeof address);
       break;
     }

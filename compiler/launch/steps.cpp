@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // [[step]] tables: what the host does, in order.
+#include "computed.h"
 #include "parser.h"
 
 #include <regatta/launch/program.h>
@@ -114,13 +115,18 @@ void LaunchFileParser::loop_step(TomlTable& t, Step& s, std::vector<std::string>
   if (depth == max_depth) t.fail("steps are nested more than " + std::to_string(max_depth) + " deep");
   if (t.has("repeat")) {
     s.kind = Step::Kind::repeat;
-    s.times = static_cast<std::uint64_t>(*t.integer("repeat", 0, INT64_MAX));
+    s.formula = t.counting_formula("repeat");
+    for (const Formula& f : s.formula) check_names(out_, f, "the loop", counters);
+    const bool is_known = s.formula.empty();
+    if (is_known) s.times = static_cast<std::uint64_t>(*t.integer("repeat", 0, INT64_MAX));
+    if (!is_known) t.node("repeat");
   } else {
     while_flag(t, s);
   }
   s.counter = t.text("counter").value_or("");
   if (!s.counter.empty()) {
-    if (constants_.count(s.counter) != 0) t.fail("counter", "'" + s.counter + "' is a constant: count by another name");
+    if (out_.constants.count(s.counter) != 0)
+      t.fail("counter", "'" + s.counter + "' is a constant: count by another name");
     if (std::find(counters.begin(), counters.end(), s.counter) != counters.end()) {
       t.fail("counter", "an enclosing loop already counts '" + s.counter + "'");
     }

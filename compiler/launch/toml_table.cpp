@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toml_table.h"
 
+#include "computed.h"
+
 #include <algorithm>
 
 namespace regatta::launch {
@@ -48,13 +50,31 @@ std::string TomlTable::required_text(const char* key) {
 std::optional<std::int64_t> TomlTable::integer(const char* key, std::int64_t low, std::int64_t high) {
   const toml::node* n = node(key);
   if (n == nullptr) return std::nullopt;
-  if (!n->is_integer()) fail(key, "'" + std::string(key) + "' is " + kind_of(*n) + ", expected an integer");
-  const std::int64_t v = *n->value<std::int64_t>();
+  std::int64_t v = 0;
+  std::string values;
+  if (n->is_string()) {
+    const Formula f = formula_of(file_, *n);
+    check_names(file_, f, "", {});
+    v = value_of(file_, f, {});
+    values = f.expression.values({});
+  } else if (n->is_integer()) {
+    v = *n->value<std::int64_t>();
+  } else {
+    fail(key, "'" + std::string(key) + "' is " + kind_of(*n) + ", expected an integer");
+  }
   if (v < low || v > high) {
     fail(key, "'" + std::string(key) + "' is " + std::to_string(v) + ", expected " + std::to_string(low) + " to " +
-                  std::to_string(high));
+                  std::to_string(high) + values);
   }
   return v;
+}
+
+std::vector<Formula> TomlTable::counting_formula(const char* key) const {
+  const toml::node* n = table_.get(key);
+  if (n == nullptr || !n->is_string()) return {};
+  Formula f = formula_of(file_, *n);
+  if (f.expression.is_constant()) return {};
+  return {std::move(f)};
 }
 
 std::optional<bool> TomlTable::boolean(const char* key) {
@@ -94,6 +114,20 @@ void TomlTable::finish() const {
     file_.fail({static_cast<std::uint32_t>(begin.line), static_cast<std::uint32_t>(begin.column)},
                "unknown key '" + name + "' in " + what_ + base::suggestion(name, known_));
   }
+}
+
+Formula formula_of(const LaunchFile& file, const toml::node& node) {
+  Formula f;
+  f.where = TomlTable::position(node);
+  const std::string text = *node.value<std::string>();
+  const toml::source_region& source = node.source();
+  f.is_on_line = source.begin.line == source.end.line && source.end.column - source.begin.column == text.size() + 2;
+  try {
+    f.expression = Expression::parse(text, file.constants);
+  } catch (const ExpressionError& e) {
+    file.fail(f.at(e.at()), e.what());
+  }
+  return f;
 }
 
 std::string kind_of(const toml::node& node) {

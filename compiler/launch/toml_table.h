@@ -23,7 +23,10 @@ class TomlTable {
   bool has(const char* key) const { return table_.contains(key); }
   const toml::node* node(const char* key);
   std::optional<std::string> text(const char* key);
+  /// A number, or an expression of constants.
   std::optional<std::int64_t> integer(const char* key, std::int64_t low, std::int64_t high);
+  /// Of a key that is there: its expression, if that is a string and follows counters.
+  std::vector<Formula> counting_formula(const char* key) const;
   std::optional<bool> boolean(const char* key);
   std::optional<double> number(const char* key);
   /// An array of tables, empty if the key is not there.
@@ -48,6 +51,9 @@ class TomlTable {
   std::string what_;
   std::vector<std::string> known_;
 };
+
+/// The expression in a node that is a string. Throws trace::InputError.
+Formula formula_of(const LaunchFile& file, const toml::node& node);
 
 /// "an integer", "a string" ... for messages.
 std::string kind_of(const toml::node& node);

@@ -115,7 +115,7 @@ struct Parameter {
   std::size_t object = 0;              ///< texture, surface: index into LaunchFile::textures or LaunchFile::surfaces
   std::string counter;                 ///< counter: the loop it counts
   std::int64_t scale = 1, offset = 0;  ///< counter: value = offset + scale * iteration
-  std::vector<Formula> formula;        ///< expression: one, that follows counters
+  std::vector<Formula> formula;        ///< expression, or the offset of a buffer: one, that follows counters
   std::vector<Parameter> members;      ///< structure
   std::uint64_t at = 0;                ///< member: byte offset in its structure
   std::uint64_t bytes = 0;             ///< size
@@ -172,6 +172,7 @@ struct Step {
   Kind kind = Kind::run;
   std::size_t launch = 0;             ///< run
   std::uint64_t times = 0;            ///< repeat
+  std::vector<Formula> formula;       ///< repeat: one, if `times` follows the counters of loops around
   std::string counter;                ///< repeat, while: name of the iteration number; may be empty
   Memory flag;                        ///< while: `bytes` of it are reset before and tested after each round
   std::uint64_t max = 1000000;        ///< while: rounds after which the loop is an error
@@ -187,6 +188,7 @@ struct Step {
 struct LaunchFile {
   std::string file;              ///< as given
   std::vector<std::string> ptx;  ///< paths, relative to the working directory
+  Expression::Constants constants;
   std::vector<Buffer> buffers;
   std::vector<Global> globals;
   std::vector<Array> arrays;

@@ -68,6 +68,7 @@ class Program {
  private:
   void make_textures();
   void run_steps(const std::vector<Step>& steps);
+  void run_repeat(const Step& step);
   void run_while(const Step& step);
   void copy(const Step& step);
   void check_sizes(const std::vector<Step>& steps) const;
