@@ -109,7 +109,7 @@ void LaunchFileParser::check_counters(const Parameter& p, const Launch* launch,
   for (const Formula& f : p.formula) check_names(out_, f, launch == nullptr ? "" : launch_text(*launch), counters);
   if (p.kind != Parameter::Kind::counter) return;
   if (std::find(counters.begin(), counters.end(), p.counter) != counters.end()) return;
-  if (launch == nullptr) out_.fail(p.where, "counter '" + p.counter + "' does not count yet: no step has run");
+  if (launch == nullptr) out_.fail(p.where, "counter '" + p.counter + "' does not count here: no loop is around");
   out_.fail(p.where, "the parameter follows counter '" + p.counter + "', but launch '" + launch->name +
                          "' runs outside of a loop that counts it" + base::suggestion(p.counter, counters));
 }

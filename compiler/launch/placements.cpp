@@ -14,8 +14,8 @@ constexpr std::uint64_t pointer_bytes = 8;
 }  // namespace
 
 void LaunchFileParser::placements(TomlTable& root) {
-  for (const toml::table* table : root.tables("pointers")) pointers(*table);
   for (const toml::table* table : root.tables("elements")) elements(*table);
+  for (const toml::table* table : root.tables("pointers")) pointers(*table);
 }
 
 void LaunchFileParser::check_placement(TomlTable& t, const Placement& p) const {

@@ -216,8 +216,11 @@ Parameter LaunchFileParser::field_element(const Field& f, const toml::node& node
   } else if (is_number && t.has("expression")) {
     expression(t, p, f.type);
   } else {
-    t.fail(what + " has none of " + (is_number ? "'counter', 'expression'" : "") +
-           (is_number && has_address ? ", " : "") + (has_address ? "'buffer', 'texture' and 'surface'" : ""));
+    const std::string number = "'counter'", address = "'buffer', 'texture' and 'surface'";
+    t.fail(what + " has none of " +
+           (is_pointer    ? address
+            : has_address ? number + ", 'expression', " + address
+                          : number + " and 'expression'"));
   }
   t.finish();
   return p;

@@ -3,15 +3,13 @@
 #include <regatta/launch/program.h>
 #include <regatta/test/catch.h>
 
-#include <unistd.h>
-
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
+
+#include "temporary_file.h"
 
 using namespace regatta;
 using namespace regatta::launch;
+using test::TemporaryFile;
 
 namespace {
 
@@ -28,22 +26,6 @@ const std::string single = "ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [4, 2]\nblock
 const std::string program =
     "ptx = \"k.ptx\"\n[[buffer]]\nname = \"a\"\nbytes = 64\n[[buffer]]\nname = \"flag\"\nbytes = 4\n"
     "[[launch]]\nentry = \"k\"\ngrid = [1]\nblock = [32]\n";
-
-/// A file in a folder of its own that goes away again.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::vector<std::uint8_t>& bytes) {
-    path_ = (std::filesystem::temp_directory_path() / ("regatta_launch_test_" + std::to_string(::getpid()) + ".bin"))
-                .string();
-    std::ofstream(path_, std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  }
-  ~TemporaryFile() { std::remove(path_.c_str()); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 }  // namespace
 
@@ -122,7 +104,8 @@ TEST_CASE("errors of a launch file, word for word") {
   CHECK(error_of(single + "[[param]]\nscalar = 1\ntype = \"i32\"\n") ==
         "l.toml:7:8: error: unknown type 'i32', expected s8 to s64, u8 to u64, b8 to b64, f16, bf16, f32 or f64");
   CHECK(error_of(single + "[[param]]\ntype = \"s32\"\n") ==
-        "l.toml:5:1: error: [[param]] has none of 'scalar', 'expression', 'buffer', 'texture', 'surface', 'struct' and 'members'");
+        "l.toml:5:1: error: [[param]] has none of 'scalar', 'expression', 'buffer', 'texture', 'surface', 'struct' and "
+        "'members'");
   CHECK(error_of(single + "[[param]]\nbuffer = 10\ninit = \"iota\"\ntype = \"s32\"\n") ==
         "l.toml:6:10: error: 10 bytes are no whole number of s32 elements of 4 bytes");
   CHECK(error_of(single + "[[param]]\nbuffer = 8\ninit = \"unifrom\"\n") ==
@@ -350,7 +333,8 @@ TEST_CASE("contents from a file") {
   CHECK(sized.buffers[0].name == "x");
   CHECK(sized.buffers[0].contents.bytes == 8);
   CHECK(error_of(single + "[[param]]\nfile = \"" + file.path() + "\"\n") ==
-        "l.toml:5:1: error: [[param]] has none of 'scalar', 'expression', 'buffer', 'texture', 'surface', 'struct' and 'members'");
+        "l.toml:5:1: error: [[param]] has none of 'scalar', 'expression', 'buffer', 'texture', 'surface', 'struct' and "
+        "'members'");
   const LaunchFile g =
       parse_launch_file(single + "[[param]]\nbuffer = 16\ninit = \"file\"\nfile = \"" + file.path() + "\"\n", "l.toml");
   try {
