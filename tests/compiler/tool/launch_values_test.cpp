@@ -127,6 +127,7 @@ TEST_CASE("a list of structures in memory, and expectations of variables") {
   const Folder folder;
   folder.write("list.ptx", list_ptx);
   folder.write("sum.bin", as_bytes(std::vector<float>{7.25f, 4.0f}));
+  const std::string file = folder.file("l.toml");
   tool::AnnotateOptions o;
   const auto run = [&](const std::string& more) {
     o.launch = folder.write("l.toml", list_launch + more);
@@ -143,7 +144,7 @@ TEST_CASE("a list of structures in memory, and expectations of variables") {
 
   folder.write("near.bin", as_bytes(std::vector<float>{7.25f, 4.001f}));
   CHECK(run(sum + "expect = \"near.bin\"\nabsolute_tolerance = 0.01\n").empty());
-  const std::string differs = o.launch + ":18:1: error: variable 'result' differs from '" + folder.file("near.bin") +
+  const std::string differs = file + ":24:1: error: variable 'result' differs from '" + folder.file("near.bin") +
                               "' in 1 of 2 elements; the first is element 1 (f32): got 4, expected 4.00099993";
   CHECK(run(sum + "expect = \"near.bin\"\n") == std::vector<std::string>{differs});
   CHECK(run(sum + "expect = \"near.bin\"\nabsolute_tolerance = 1e-4\n") ==
@@ -155,10 +156,10 @@ TEST_CASE("a list of structures in memory, and expectations of variables") {
   };
   folder.write("short.bin", "123");
   CHECK(error(sum + "expect = \"short.bin\"\n") ==
-        o.launch + ":18:1: error: '" + folder.file("short.bin") + "' has 3 bytes, variable 'result' has 8");
+        file + ":24:1: error: '" + folder.file("short.bin") + "' has 3 bytes, variable 'result' has 8");
   CHECK(error("[[global]]\nname = \"sum\"\ninit = \"module\"\ntype = \"f64\"\nexpect = \"sum.bin\"\n"
               "[[pointers]]\nin = \"roots\"\nat = 8\nto = \"nodes\"\ncount = 2\n") ==
-        o.launch + ":23:1: error: 16 bytes from byte 8 on, 'roots' has 16");
+        file + ":29:1: error: 16 bytes from byte 8 on, 'roots' has 16");
   o.report = folder.file("sum.bin");
   CHECK_THROWS_WITH(run(sum + "expect = \"sum.bin\"\n"),
                     "--report and the expected contents of variable 'result' name the same file '" + o.report + "'");
@@ -174,6 +175,7 @@ TEST_CASE("what a kernel cannot have is refused when a counter makes it so") {
                             ".visible .entry exact() .reqntid 64, 1, 1\n{\nret;\n}\n"
                             ".visible .entry most() .maxntid 64, 1, 1\n{\nret;\n}\n"
                             ".visible .entry shared()\n{\n.shared .align 4 .b8 s[4096];\nret;\n}\n");
+  const std::string file = folder.file("l.toml");
   tool::AnnotateOptions o;
   const auto error = [&](const std::string& entry, const std::string& block, const std::string& keys) {
     o.launch = folder.write("l.toml", "ptx = \"k.ptx\"\n[[buffer]]\nname = \"a\"\nbytes = 4\n[[launch]]\nentry = \"" +
@@ -182,14 +184,14 @@ TEST_CASE("what a kernel cannot have is refused when a counter makes it so") {
                                           entry + "\" }]\n");
     return error_of(o);
   };
-  CHECK(error("exact", "\"64 + k\"", "") == o.launch +
+  CHECK(error("exact", "\"64 + k\"", "") == file +
                                                 ":5:1: error: kernel 'exact' was compiled for exactly 64 x 1 x 1 "
                                                 "threads (.reqntid), the launch has 65 x 1 x 1");
-  CHECK(error("most", "\"64 + k\"", "") == o.launch +
+  CHECK(error("most", "\"64 + k\"", "") == file +
                                                ":5:1: error: kernel 'most' was compiled for at most 64 threads "
                                                "(.maxntid), the launch has 65");
   CHECK(error("shared", "32", "dynamic_shared = \"228352 + 4 * k\"\n") ==
-        o.launch + ":5:1: error: kernel 'shared' needs 232452 bytes of shared memory, expected at most 232448");
+        file + ":5:1: error: kernel 'shared' needs 232452 bytes of shared memory, expected at most 232448");
   CHECK(error("most", "64", "").empty());
   // The largest grid is known when the launches have run.
   o.out = folder.file("k.rgt");
