@@ -58,11 +58,12 @@ std::uint64_t work(const launch::LaunchFile& file, const std::vector<launch::Ste
   std::uint64_t ctas = 0;
   for (const launch::Step& s : steps) {
     if (s.kind == launch::Step::Kind::run) {
-      std::uint64_t grid = 1;
+      // What follows counters may become anything.
+      std::uint64_t grid = file.launches[s.launch].computed.empty() ? 1 : limit;
       for (const std::uint32_t n : file.launches[s.launch].grid) grid = std::min(limit, grid * n);
       ctas += grid;
     } else if (s.kind != launch::Step::Kind::swap) {
-      const std::uint64_t times = s.kind == launch::Step::Kind::repeat ? s.times : s.max;
+      const std::uint64_t times = !s.formula.empty() ? limit : s.kind == launch::Step::Kind::repeat ? s.times : s.max;
       ctas += std::min(limit, times) * std::max<std::uint64_t>(1, work(file, s.steps, limit));
     }
     ctas = std::min(ctas, limit);
