@@ -186,7 +186,8 @@ TEST_CASE("bad launch files") {
       {launch_of("[[param]]\nbuffer = 8\ninit = \"file\"\nfile = \"short.bin\"\n"),
        "l.toml:9:1: error: 'short.bin' has 7 bytes, expected 8"},
       {launch_of("[[param]]\nname = \"b\"\ninit = \"file\"\n"),
-       "l.toml:9:1: error: [[param]] has none of 'scalar', 'expression', 'buffer', 'texture', 'surface', 'struct' and 'members'"},
+       "l.toml:9:1: error: [[param]] has none of 'scalar', 'expression', 'buffer', 'texture', 'surface', 'struct' and "
+       "'members'"},
       {launch_of("[[param]]\nname = \"a\"\nbuffer = 8\n"), "l.toml:9:1: error: there are two buffers called 'a'"},
       {launch_of("[[param]]\nbuffer = 10\ninit = \"iota\"\ntype = \"f32\"\n"),
        "l.toml:10:10: error: 10 bytes are no whole number of f32 elements of 4 bytes"},
