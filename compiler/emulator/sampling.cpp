@@ -38,7 +38,7 @@ struct AxisTexels {
 };
 
 /// A coordinate in texels, wrapped or mirrored into the image.
-double position(float coordinate, std::uint32_t size, AddressMode mode, bool normalized) {
+double position(double coordinate, std::uint32_t size, AddressMode mode, bool normalized) {
   double x = coordinate;
   if (std::isnan(x)) x = 0;
   if (normalized) {
@@ -204,6 +204,7 @@ class Fetch {
  private:
   std::uint32_t size(unsigned d) const { return d == 0 ? v_.shape.width : d == 1 ? v_.shape.height : v_.shape.depth; }
   double along(unsigned d) const {
+    if (at_.is_exact) return position(at_.exact[d], size(d), v_.sampler.address[d], true);
     return position(as_float(at_.value[d]), size(d), v_.sampler.address[d], v_.sampler.normalized_coordinates);
   }
   std::int64_t layer() const { return std::clamp<std::int64_t>(at_.layer, 0, std::int64_t{v_.shape.layers} - 1); }
@@ -215,6 +216,23 @@ class Fetch {
 };
 
 }  // namespace
+
+TextureCoordinates on_face(const TextureCoordinates& direction) {
+  const double x = as_float(direction.value[0]), y = as_float(direction.value[1]), z = as_float(direction.value[2]);
+  const double ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
+  // The guide leaves open which of two equal axes counts: z before y before x.
+  const bool along_z = az >= ax && az >= ay, along_y = !along_z && ay >= ax;
+  const double m = along_z ? z : along_y ? y : x;
+  const bool negative = m < 0;
+  const double s = along_z ? (negative ? -x : x) : along_y ? x : negative ? z : -z;
+  const double t = along_y ? (negative ? -z : z) : -y;
+  TextureCoordinates at;
+  at.layer = (along_z ? 4 : along_y ? 2 : 0) + (negative ? 1 : 0);
+  at.is_exact = true;
+  const double length = std::fabs(m);
+  at.exact = {(s / length + 1) / 2, (t / length + 1) / 2};
+  return at;
+}
 
 void fetch_texel(const TextureView& view, const TexelMemory& memory, const TextureCoordinates& at, Fetched& out) {
   Fetch fetch(view, memory, at, out);

@@ -21,7 +21,11 @@ struct TextureCoordinates {
   bool is_integer = false;               ///< texel numbers: nothing is filtered
   std::array<std::uint32_t, 3> value{};  ///< x, y, z: bits of f32, or s32
   std::int32_t layer = 0;
+  bool is_exact = false;  ///< x and y are `exact`, normalized, and not `value`
+  std::array<double, 2> exact{};
 };
+/// The face of a cube that a direction meets, as the layer, and the place on it.
+TextureCoordinates on_face(const TextureCoordinates& direction);
 
 /// The texels of a fetch: one, or 2, 4 or 8 of a linear filter in one, two or three dimensions, x fastest. Those that
 /// do not lie in memory (a border, a fetch beyond the end) have address 0.

@@ -18,6 +18,7 @@ unsigned dimensions_of(TextureGeometry g) { return ir::coordinates_of(g) - (ir::
 
 std::string shape_text(const TextureView& v) {
   if (v.is_linear) return "linear memory";
+  if (v.shape.cubes) return "the faces of cubes";
   const unsigned d = v.shape.dimensions();
   return (v.shape.layers != 0 ? "layers of " : "") + std::to_string(d) + (d == 1 ? " dimension" : " dimensions");
 }
@@ -25,7 +26,9 @@ std::string shape_text(const TextureView& v) {
 /// Why an instruction cannot read this texture or surface; empty: it can.
 std::string mismatch(const ir::Instruction& i, const TextureView& v) {
   const TextureGeometry g = i.mod.texture.geometry;
-  const bool fits = dimensions_of(g) == v.shape.dimensions() && ir::has_layer(g) == (v.shape.layers != 0);
+  const bool is_cube = g == TextureGeometry::cube;
+  const bool fits =
+      is_cube ? v.shape.cubes : dimensions_of(g) == v.shape.dimensions() && ir::has_layer(g) == (v.shape.layers != 0);
   const std::string access = std::string(ir::to_string(i.op)) + " ." + ir::to_string(g);
   if (!fits)
     return access + " accesses a " + (i.mod.space == trace::MemorySpace::surface ? "surface" : "texture") + " of " +
@@ -120,6 +123,7 @@ void CtaRunner::texture(Warp& w, const Op& op) {
   texel_count_ = 1;
   TextureUse use;
   TextureCoordinates at;
+  const bool is_cube = t.geometry == TextureGeometry::cube;
   at.is_integer = op.instruction->source_type != ir::Type::f32;
   Fetched fetched;
   for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
@@ -134,7 +138,7 @@ void CtaRunner::texture(Warp& w, const Op& op) {
     if (op.op == ir::Opcode::tld4) {
       gather_texels(*use.view, memory, at, t.gathered, fetched);
     } else {
-      fetch_texel(*use.view, memory, at, fetched);
+      fetch_texel(*use.view, memory, is_cube ? on_face(at) : at, fetched);
     }
     if (fetched.uninitialised != Fetched::nowhere) {
       fail(w, op, lane, "read of a texel which was never written, " + memory_.describe(fetched.uninitialised));

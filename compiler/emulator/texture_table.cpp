@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <regatta/emulator/texture_table.h>
+#include "texture_array.h"
 
 #include <regatta/trace/types.h>
 
@@ -36,6 +36,8 @@ void check(const std::string& name, const ArrayShape& s) {
   if (s.width == 0) refuse(what + " has no width");
   if (s.depth != 0 && s.height == 0) refuse(what + " has a depth and no height");
   if (s.depth != 0 && s.layers != 0) refuse(what + " has a depth and layers, expected one of them");
+  if (s.cubes && (s.width != s.height || s.layers == 0 || s.layers % 6 != 0))
+    refuse(what + " is no cube, expected squares, and 6 layers a cube");
   struct Limit {
     std::uint32_t width, height, depth, layers;
   };
@@ -78,12 +80,6 @@ std::string to_string(const TexelFormat& f) {
   return text;
 }
 
-struct TextureTable::Array {
-  std::string name;
-  ArrayShape shape;
-  TexelLayout layout;
-};
-
 struct TextureTable::Object {
   enum class Kind : std::uint8_t { texture, surface, reference };
   Kind kind = Kind::texture;
@@ -103,12 +99,21 @@ const TextureTable::Array& TextureTable::array_of(ArrayId array) const {
   return found->second;
 }
 
-ArrayId TextureTable::create_array(const std::string& name, const ArrayShape& shape, bool initialised) {
+std::uint64_t TextureTable::array_bytes(const std::string& name, const ArrayShape& shape) {
+  check(name, shape);
+  std::uint64_t bytes = 0;
+  layout_of(shape, bytes);
+  return bytes;
+}
+
+ArrayId TextureTable::create_array(const std::string& name, const ArrayShape& shape, bool initialised,
+                                   std::optional<std::uint64_t> address) {
   check(name, shape);
   Array a{name, shape, {}};
   std::uint64_t bytes = 0;
   a.layout = layout_of(shape, bytes);
-  a.layout.base = memory_.allocate(name, bytes, initialised);
+  if (address) memory_.allocate_at(name, *address, bytes, initialised);
+  a.layout.base = address ? *address : memory_.allocate(name, bytes, initialised);
   arrays_.emplace(++last_array_, std::move(a));
   return last_array_;
 }
@@ -121,66 +126,6 @@ void TextureTable::destroy_array(ArrayId array) {
 bool TextureTable::has_array(ArrayId array) const { return arrays_.count(array) != 0; }
 const ArrayShape& TextureTable::array_shape(ArrayId array) const { return array_of(array).shape; }
 std::uint64_t TextureTable::array_address(ArrayId array) const { return array_of(array).layout.base; }
-
-namespace {
-
-/// Calls piece(address, row, slice, done, bytes) for the contiguous parts of a box.
-template <class Piece>
-void for_each_piece(const std::string& name, const ArrayShape& s, const TexelLayout& l, const ArrayBox& box,
-                    const Piece& piece) {
-  const std::uint64_t width = std::max(box.width, 1u), height = std::max(box.height, 1u),
-                      depth = std::max(box.depth, 1u);
-  if (box.x + width > s.width || box.y + height > s.rows() || box.z + depth > s.slices()) {
-    const auto triple = [](std::uint64_t x, std::uint64_t y, std::uint64_t z, const char* between) {
-      return std::to_string(x) + between + std::to_string(y) + between + std::to_string(z);
-    };
-    refuse("copy of " + triple(width, height, depth, " x ") + " texels at (" + triple(box.x, box.y, box.z, ",") +
-           ") of array '" + name + "', which has " + triple(s.width, s.rows(), s.slices(), " x "));
-  }
-  const unsigned texel = s.format.bytes();
-  const std::uint64_t first = std::uint64_t{box.x} * texel, end = first + width * texel;
-  const std::uint64_t run = l.blocks ? 16 : end - first;
-  for (std::uint64_t z = 0; z < depth; ++z) {
-    for (std::uint64_t y = 0; y < height; ++y) {
-      for (std::uint64_t x = first; x < end;) {
-        const std::uint64_t bytes = l.blocks ? std::min(end, (x / run + 1) * run) - x : run;
-        piece(l.address(x, box.y + y, box.z + z), y, z, x - first, bytes);
-        x += bytes;
-      }
-    }
-  }
-}
-
-struct Pitches {
-  std::size_t row, slice;
-  Pitches(const ArrayBox& box, const TexelFormat& format, std::size_t row_pitch, std::size_t slice_pitch)
-      : row(row_pitch != 0 ? row_pitch : std::size_t{std::max(box.width, 1u)} * format.bytes()),
-        slice(slice_pitch != 0 ? slice_pitch : row * std::max(box.height, 1u)) {}
-};
-
-}  // namespace
-
-void TextureTable::write_array(ArrayId array, const ArrayBox& box, const void* from, std::size_t row_pitch,
-                               std::size_t slice_pitch) {
-  const Array& a = array_of(array);
-  const Pitches pitch(box, a.shape.format, row_pitch, slice_pitch);
-  const auto* const bytes = static_cast<const std::uint8_t*>(from);
-  for_each_piece(a.name, a.shape, a.layout, box,
-                 [&](std::uint64_t address, std::size_t row, std::size_t slice, std::size_t done, std::size_t count) {
-                   memory_.write(address, bytes + slice * pitch.slice + row * pitch.row + done, count);
-                 });
-}
-
-void TextureTable::read_array(ArrayId array, const ArrayBox& box, void* to, std::size_t row_pitch,
-                              std::size_t slice_pitch) const {
-  const Array& a = array_of(array);
-  const Pitches pitch(box, a.shape.format, row_pitch, slice_pitch);
-  auto* const bytes = static_cast<std::uint8_t*>(to);
-  for_each_piece(a.name, a.shape, a.layout, box,
-                 [&](std::uint64_t address, std::size_t row, std::size_t slice, std::size_t done, std::size_t count) {
-                   memory_.read(address, bytes + slice * pitch.slice + row * pitch.row + done, count);
-                 });
-}
 
 TextureView TextureTable::view(const TextureResource& r, const Sampler& sampler) const {
   TextureView v;
@@ -248,26 +193,31 @@ TextureView TextureTable::view(const TextureResource& r, const Sampler& sampler)
   return v;
 }
 
-TextureHandle TextureTable::add(Object&& object) {
-  objects_.emplace(++last_handle_, std::move(object));
-  return last_handle_;
+TextureHandle TextureTable::add(Object&& object, TextureHandle handle) {
+  if (handle == 0) {
+    while (objects_.count(++last_handle_) != 0) continue;
+    handle = last_handle_;
+  }
+  if (!objects_.try_emplace(handle, std::move(object)).second) refuse(describe(handle) + ", is taken");
+  return handle;
 }
 
-TextureHandle TextureTable::create_texture(const TextureResource& resource, const Sampler& sampler) {
+TextureHandle TextureTable::create_texture(const TextureResource& resource, const Sampler& sampler,
+                                           TextureHandle handle) {
   Object o;
   o.view = view(resource, sampler);
   o.array = resource.kind == TextureResource::Kind::array ? resource.array : 0;
-  return add(std::move(o));
+  return add(std::move(o), handle);
 }
 
-TextureHandle TextureTable::create_surface(ArrayId array) {
+TextureHandle TextureTable::create_surface(ArrayId array, TextureHandle handle) {
   Object o;
   o.kind = Object::Kind::surface;
   o.is_surface = true;
   o.array = array;
   o.view.shape = array_of(array).shape;
   o.view.layout = array_of(array).layout;
-  return add(std::move(o));
+  return add(std::move(o), handle);
 }
 
 TextureHandle TextureTable::create_reference(const std::string& name) {
@@ -275,7 +225,7 @@ TextureHandle TextureTable::create_reference(const std::string& name) {
   o.kind = Object::Kind::reference;
   o.is_bound = false;
   o.name = name;
-  return add(std::move(o));
+  return add(std::move(o), 0);
 }
 
 TextureTable::Object& TextureTable::reference_of(TextureHandle reference) {

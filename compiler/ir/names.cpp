@@ -30,8 +30,8 @@ static_assert(sizeof(opcode_names) / sizeof(opcode_names[0]) == static_cast<std:
 
 static_assert(trace::special_register_count == static_cast<std::size_t>(Special::grid_barrier_low) + 1);
 
-constexpr const char* geometry_names[] = {"", "1d", "2d", "3d", "a1d", "a2d"};
-static_assert(sizeof(geometry_names) / sizeof(geometry_names[0]) == static_cast<std::size_t>(TextureGeometry::a2d) + 1);
+constexpr const char* geometry_names[] = {"", "1d", "2d", "3d", "a1d", "a2d", "cube"};
+static_assert(sizeof(geometry_names) / sizeof(geometry_names[0]) == static_cast<std::size_t>(TextureGeometry::cube) + 1);
 
 constexpr const char* query_names[] = {"",
                                        "width",
@@ -61,7 +61,7 @@ const char* to_string(Opcode op) { return opcode_names[static_cast<std::size_t>(
 const char* to_string(TextureGeometry g) { return geometry_names[static_cast<std::size_t>(g)]; }
 const char* to_string(TextureQuery q) { return query_names[static_cast<std::size_t>(q)]; }
 unsigned coordinates_of(TextureGeometry g) {
-  static constexpr unsigned counts[] = {0, 1, 2, 3, 2, 3};
+  static constexpr unsigned counts[] = {0, 1, 2, 3, 2, 3, 3};
   return counts[static_cast<std::size_t>(g)];
 }
 const char* to_string(Special s) { return trace::special_register_names[static_cast<std::size_t>(s)]; }

@@ -86,11 +86,9 @@ namespace {
 
 void apply_texture_option(ir::TextureModifiers& t, std::string_view m) {
   using ir::TextureGeometry;
-  static const std::unordered_map<std::string_view, TextureGeometry> geometries = {{"1d", TextureGeometry::d1},
-                                                                                   {"2d", TextureGeometry::d2},
-                                                                                   {"3d", TextureGeometry::d3},
-                                                                                   {"a1d", TextureGeometry::a1d},
-                                                                                   {"a2d", TextureGeometry::a2d}};
+  static const std::unordered_map<std::string_view, TextureGeometry> geometries = {
+      {"1d", TextureGeometry::d1},   {"2d", TextureGeometry::d2},   {"3d", TextureGeometry::d3},
+      {"a1d", TextureGeometry::a1d}, {"a2d", TextureGeometry::a2d}, {"cube", TextureGeometry::cube}};
   static const std::unordered_map<std::string_view, ir::SurfaceBounds> bounds = {
       {"trap", ir::SurfaceBounds::trap}, {"clamp", ir::SurfaceBounds::clamp}, {"zero", ir::SurfaceBounds::zero}};
   if (lookup(geometries, m, t.geometry) || lookup(bounds, m, t.bounds)) return;

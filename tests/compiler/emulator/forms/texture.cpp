@@ -116,6 +116,48 @@ void fetch(Rows& rows, const std::string& name, const Geometry& g, const std::st
   rows.push_back(std::move(row));
 }
 
+/// A direction's largest component is 8 or -8 along x, y or z; the others are odd numbers of -7 to 7, so that places
+/// lie in the middle of texels of a face of 8 x 8.
+void fetch_cube(Rows& rows, const std::string& name, const std::string& type, const std::string& tail) {
+  const std::string form = name + ".cube.v4." + type + ".f32";
+  const std::string r = type == "f32" ? "%fa" : "%ra";
+  const auto component = [](const std::string& to, const std::string& from) {
+    return "and.b32 " + to + ", " + from + ", 7; shl.b32 " + to + ", " + to + ", 1; sub.s32 " + to + ", " + to +
+           ", 7; ";
+  };
+  // %r1 and %r2: of -7 to 7, the place; %r3: 8 or -8; %r4: the axis.
+  std::string body = component("%r1", "%ra") + component("%r2", "%rb") +
+                     "and.b32 %r3, %rc, 1; shl.b32 %r3, %r3, 4; sub.s32 %r3, 8, %r3; shr.u32 %r4, %rc, 1; "
+                     "rem.u32 %r4, %r4, 3; setp.eq.s32 %q1, %r4, 0; setp.eq.s32 %q2, %r4, 1; "
+                     "selp.b32 %r5, %r3, %r1, %q1; selp.b32 %r6, %r1, %r2, %q1; selp.b32 %r6, %r3, %r6, %q2; "
+                     "selp.b32 %r7, %r2, %r3, %q1; selp.b32 %r7, %r2, %r7, %q2; "
+                     "cvt.rn.f32.s32 %f1, %r5; cvt.rn.f32.s32 %f2, %r6; cvt.rn.f32.s32 %f3, %r7; " +
+                     form + " {" + r + ", " + reg(r[1], 'b') + ", " + reg(r[1], 'c') + ", " + reg(r[1], '8') +
+                     "}, [image, {%f1, %f2, %f3, %f3}]" + tail + ";";
+  if (type == "f32") body += " cvt.rzi.s32.f32 %r9, %fa;";
+  if (type != "f32") body += " mov.b32 %r9, %ra;";
+  Row row{
+      form, 'r', body, Values::integers, [](const Threads& x, std::size_t t) {
+        const s64 a = 2 * static_cast<s64>(x.a[t] & 7) - 7, b = 2 * static_cast<s64>(x.b[t] & 7) - 7;
+        const bool negative = (x.c[t] & 1) != 0;
+        const u32 axis = (static_cast<u32>(x.c[t]) >> 1) % 3;
+        s64 u = 0, v = 0;  // of -7 to 7 on the face
+        if (axis == 0) u = negative ? b : -b, v = -a;
+        if (axis == 1) u = a, v = negative ? -b : b;
+        if (axis == 2) u = negative ? -a : a, v = -b;
+        return static_cast<u64>(static_cast<u32>(texel((u + 7) / 2, (v + 7) / 2, 2 * axis + (negative ? 1 : 0), 0)));
+      }};
+  row.before = ".global .texref image;\n";
+  const ChannelKind kind = type == "f32"   ? ChannelKind::floating
+                           : type == "s32" ? ChannelKind::signed_integer
+                                           : ChannelKind::unsigned_integer;
+  row.prepare = [=](Machine& m) {
+    const ArrayId array = make_image(m, {8, 8, 0, 6, {kind, 32, 4}, true});
+    m.textures.bind(m.image->reference("image"), TextureResource::of_array(array), {});
+  };
+  rows.push_back(std::move(row));
+}
+
 void gather(Rows& rows, const Geometry& g, unsigned channel) {
   const std::string form = std::string("tld4.") + "rgba"[channel] + "." + g.name + ".v4.f32.f32";
   // Away from the edges: one texel to the left of and above the coordinate's own.
@@ -223,6 +265,11 @@ void query(Rows& rows, const std::string& form, u32 value) {
 
 Rows texture_rows() {
   Rows rows;
+  for (const char* const type : {"f32", "s32", "u32"}) {
+    fetch_cube(rows, "tex", type, "");
+    fetch_cube(rows, "tex.base", type, "");
+    fetch_cube(rows, "tex.level", type, ", %f1");
+  }
   for (const Geometry& g : geometries) {
     for (const char* const type : {"f32", "s32", "u32"}) {
       for (const char* const coordinates : {"f32", "s32"}) {

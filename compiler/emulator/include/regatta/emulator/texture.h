@@ -28,13 +28,14 @@ struct TexelFormat {
 std::string to_string(const TexelFormat& format);
 
 /// A CUDA array, in texels. As in cudaMalloc3DArray, height 0 makes it one-dimensional and depth 0 two-dimensional. A
-/// layered array has `layers` images of one or two dimensions.
+/// layered array has `layers` images of one or two dimensions. Of cubes, layers are the faces: x, -x, y, -y, z, -z.
 struct ArrayShape {
   std::uint32_t width = 0;
   std::uint32_t height = 0;
   std::uint32_t depth = 0;
   std::uint32_t layers = 0;  ///< 0: not layered
   TexelFormat format;
+  bool cubes = false;
 
   unsigned dimensions() const { return depth != 0 ? 3 : height != 0 ? 2 : 1; }
   std::uint32_t rows() const { return height != 0 ? height : 1; }

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace regatta::emulator {
@@ -49,8 +50,9 @@ struct TextureView {
 };
 
 /// Errors of the caller (a description that CUDA refuses, an id or handle that is none) throw trace::InputError with a
-/// sentence that says what was given and what was expected. Handles are 1, 2, 3 ... in the order of creation and are
-/// not used again. Lookups may run on several threads while nothing is created, bound or destroyed.
+/// sentence that says what was given and what was expected. Handles are 1, 2, 3 ... in the order of creation, without
+/// those that the caller chose, and are not used again. Lookups may run on several threads while nothing is created,
+/// bound or destroyed.
 class TextureTable {
  public:
   /// `memory` must outlive the table.
@@ -62,7 +64,11 @@ class TextureTable {
   /// `name` is that of the allocation, for messages. `initialised`: texels are zero; else one that is read has to be
   /// written before. At most 131072 texels wide in one dimension, 131072 x 65536 in two, 16384 in each of three, and
   /// 2048 layers (32768 wide and high).
-  ArrayId create_array(const std::string& name, const ArrayShape& shape, bool initialised = true);
+  /// `address`: where its allocation lies; else the memory chooses.
+  ArrayId create_array(const std::string& name, const ArrayShape& shape, bool initialised = true,
+                       std::optional<std::uint64_t> address = std::nullopt);
+  /// Bytes of such an array's allocation. Throws as create_array() does.
+  static std::uint64_t array_bytes(const std::string& name, const ArrayShape& shape);
   /// Releases its memory. Textures and surfaces of it can no longer be read.
   void destroy_array(ArrayId array);
   bool has_array(ArrayId array) const;
@@ -76,12 +82,20 @@ class TextureTable {
                    std::size_t slice_pitch = 0);
   void read_array(ArrayId array, const ArrayBox& box, void* to, std::size_t row_pitch = 0,
                   std::size_t slice_pitch = 0) const;
+  /// The same between DeviceMemory at an address and a part of an array. Throws std::out_of_range when a row is not
+  /// inside one allocation. Bytes that were never written have not been written in their new place either.
+  void copy_to_array(ArrayId array, const ArrayBox& box, std::uint64_t from, std::size_t row_pitch = 0,
+                     std::size_t slice_pitch = 0);
+  void copy_from_array(ArrayId array, const ArrayBox& box, std::uint64_t to, std::size_t row_pitch = 0,
+                       std::size_t slice_pitch = 0) const;
+  /// Copies a part of an array to the texel (x, y, z) of another one, whose texels have as many bytes.
+  void copy_array(ArrayId to, std::uint32_t x, std::uint32_t y, std::uint32_t z, ArrayId from, const ArrayBox& box);
 
   /// Linear filtering needs texels that are read as floats: of a float format, or in ReadMode::normalized_float. That
   /// mode reads integers of 8 and 16 bits alone; floats are as they are. Linear memory has no filter but point, and
-  /// coordinates that are not normalized.
-  TextureHandle create_texture(const TextureResource& resource, const Sampler& sampler);
-  TextureHandle create_surface(ArrayId array);
+  /// coordinates that are not normalized. `handle`: the one that the object must have; 0: the next one.
+  TextureHandle create_texture(const TextureResource& resource, const Sampler& sampler, TextureHandle handle = 0);
+  TextureHandle create_surface(ArrayId array, TextureHandle handle = 0);
   void destroy_texture(TextureHandle texture);
   void destroy_surface(TextureHandle surface);
 
@@ -106,7 +120,8 @@ class TextureTable {
   TextureView view(const TextureResource& resource, const Sampler& sampler) const;
   const Object* find(TextureHandle handle) const;
   Object& reference_of(TextureHandle reference);
-  TextureHandle add(Object&& object);
+  /// Throws if the handle is taken. 0: the next one.
+  TextureHandle add(Object&& object, TextureHandle handle);
   void destroy(TextureHandle handle, bool surface);
 
   DeviceMemory& memory_;

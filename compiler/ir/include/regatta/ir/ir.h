@@ -171,8 +171,9 @@ enum class MemoryOrder : std::uint8_t { weak, volatile_, relaxed, acquire, relea
 /// Which threads a strong access or a fence is about; none: the form's default (gpu).
 enum class MemoryScope : std::uint8_t { none, cta, gpu, sys };
 
-/// What the coordinates of a texture or surface access are: one to three dimensions, or a layer and one or two.
-enum class TextureGeometry : std::uint8_t { none, d1, d2, d3, a1d, a2d };
+/// What the coordinates of a texture or surface access are: one to three dimensions, a layer and one or two, or a
+/// direction that a face of a cube and a place on it lie in.
+enum class TextureGeometry : std::uint8_t { none, d1, d2, d3, a1d, a2d, cube };
 const char* to_string(TextureGeometry g);  ///< "a2d"
 /// Operands of a coordinate, the layer included.
 unsigned coordinates_of(TextureGeometry g);

@@ -2,7 +2,7 @@
 //
 // PTX text to machine IR (virtual registers, before allocation).
 //
-// Direct calls of .func functions are inlined. Cube maps, tensor core instructions, asynchronous copies,
+// Direct calls of .func functions are inlined. Layered cube maps, tensor core instructions, asynchronous copies,
 // indirect calls and recursion are refused by name. Every refusal is a trace::InputError whose message is
 // "file:line:column: error: ..." with 1-based positions (a column is one byte of the line) and the offending text.
 #pragma once
