@@ -13,6 +13,10 @@ namespace regatta::launch {
 
 /// Of members in structures, and of loops in loops.
 inline constexpr unsigned max_depth = 16;
+/// Of what a step moves.
+inline constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
+/// Of an array, in all and along each axis.
+inline constexpr std::int64_t most_texels = std::int64_t{1} << 28;
 
 template <class T>
 std::vector<std::string> names_of(const std::vector<T>& items) {
@@ -76,8 +80,9 @@ class LaunchFileParser {
   void copy_step(TomlTable& t, Step& s) const;
   void loop_step(TomlTable& t, Step& s, std::vector<std::string>& counters, unsigned depth);
   void while_flag(TomlTable& t, Step& s) const;
-  /// 'allocate' or 'free'.
+  /// 'allocate', 'free', 'create' or 'destroy'.
   void lifetime_step(TomlTable& t, Step& s, const char* kind);
+  void fill_array_step(TomlTable& t, Step& s, const char* kind);
   /// The buffer or variable that a key names, from the offset that another one gives.
   Memory memory(TomlTable& t, const char* key, const char* offset_key) const;
   /// Bytes from its offset to its end, 0 of a variable, whose size PTX says.
@@ -124,6 +129,13 @@ class LaunchFileParser {
   TextureReference reference(TomlTable& t);
   std::size_t find_array(TomlTable& t) const;
   void object(TomlTable& t, Parameter& p);
+  /// Whether a key names an array: buffers and variables come first.
+  bool names_array(TomlTable& t, const char* key) const;
+  Memory array_memory(TomlTable& t, const char* key) const;
+  /// From `at_key` on, `size` texels or the rest of the array.
+  ArrayPart array_part(TomlTable& t, const char* at_key, const ArrayPart* size, std::size_t array) const;
+  void copy_array_step(TomlTable& t, Step& s) const;
+  Item object_item(TomlTable& t, const char* key) const;
 
   // expectation.cpp
   /// What memory of a type must hold afterwards.
@@ -145,7 +157,7 @@ class LaunchFileParser {
   std::string folder_;
   std::vector<Struct> structs_;
   /// By name: captured programs have thousands.
-  std::unordered_map<std::string, std::size_t> buffers_, launches_, globals_, ptx_;
+  std::unordered_map<std::string, std::size_t> buffers_, launches_, globals_, ptx_, arrays_, textures_, surfaces_;
 };
 
 }  // namespace regatta::launch

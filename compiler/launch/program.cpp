@@ -38,36 +38,6 @@ void Device::copy(std::uint64_t to, std::uint64_t from, std::size_t bytes) {
   write(to, moved.data(), bytes);
 }
 
-namespace {
-
-[[noreturn]] void no_textures() { throw trace::InputError("error: this device has no textures and surfaces"); }
-
-}  // namespace
-
-std::uint64_t Device::create_array(const Array&) { no_textures(); }
-void Device::write_array(std::uint64_t, const void*) { no_textures(); }
-void Device::read_array(std::uint64_t, void*) const { no_textures(); }
-std::uint64_t Device::create_texture(const Texture&, std::uint64_t) { no_textures(); }
-std::uint64_t Device::create_surface(const Surface&, std::uint64_t) { no_textures(); }
-
-void Program::make_textures() {
-  for (const Array& a : file_.arrays) {
-    arrays_.push_back(device_.create_array(a));
-    if (a.data.contents.fill.init == Init::none) continue;
-    device_.write_array(arrays_.back(), make_contents(file_, a.data.contents, a.data.where).data());
-  }
-  for (const Texture& t : file_.textures) {
-    textures_.push_back(device_.create_texture(t, t.of_array ? arrays_[t.memory] : address_[t.memory] + t.offset));
-  }
-  for (const Surface& s : file_.surfaces) surfaces_.push_back(device_.create_surface(s, arrays_[s.array]));
-}
-
-std::vector<std::uint8_t> Program::array(std::size_t index) const {
-  std::vector<std::uint8_t> bytes(file_.arrays[index].data.contents.bytes);
-  device_.read_array(arrays_[index], bytes.data());
-  return bytes;
-}
-
 Program::Program(const LaunchFile& file, Device& device) : file_(file), device_(device) {
   address_.resize(file.buffers.size());
   exists_.resize(file.buffers.size());
@@ -101,6 +71,10 @@ void Program::check_sizes(const std::vector<Step>& steps) const {
       case Step::Kind::copy:
         break;
     }
+    if (s.from.is_array() || s.to.is_array()) {
+      check_array_copy(s);
+      continue;
+    }
     const std::uint64_t bytes = bytes_of(s);
     const auto check = [&](const Memory& m) {
       const std::uint64_t size = size_of(m);
@@ -128,23 +102,90 @@ void Program::make(std::size_t buffer) {
   device_.write(address_[buffer], bytes.data(), bytes.size());
 }
 
-void Program::release(const Step& s) {
-  device_.release(address_[s.first]);
-  exists_[s.first] = false;
+void Program::begin(const Step& s) {
+  if (exists(s.item)) file_.fail(s.where, text_of(s.item) + " exists already");
+  switch (s.item.kind) {
+    case Item::Kind::buffer:
+      return make(s.item.index);
+    case Item::Kind::array:
+      return make_array(s.item.index);
+    case Item::Kind::texture:
+      return make_texture(s.item.index);
+    case Item::Kind::surface:
+      return make_surface(s.item.index);
+  }
 }
 
-void Program::check_exists(std::size_t buffer, const Position& where) const {
-  if (exists_[buffer]) return;
-  file_.fail(where, "buffer '" + file_.buffers[buffer].name +
-                        "' does not exist here: a step allocates it later, or has freed it");
+void Program::end(const Step& s) {
+  check_exists(s.item, s.where);
+  const std::size_t i = s.item.index;
+  switch (s.item.kind) {
+    case Item::Kind::buffer:
+      device_.release(address_[i]);
+      exists_[i] = false;
+      break;
+    case Item::Kind::array:
+      device_.destroy_array(*arrays_[i]);
+      arrays_[i].reset();
+      break;
+    case Item::Kind::texture:
+      device_.destroy_texture(file_.textures[i], *textures_[i]);
+      textures_[i].reset();
+      break;
+    case Item::Kind::surface:
+      device_.destroy_surface(file_.surfaces[i], *surfaces_[i]);
+      surfaces_[i].reset();
+      break;
+  }
+}
+
+bool Program::exists(const Item& item) const {
+  switch (item.kind) {
+    case Item::Kind::buffer:
+      return exists_[item.index];
+    case Item::Kind::array:
+      return arrays_[item.index].has_value();
+    case Item::Kind::texture:
+      return textures_[item.index].has_value();
+    case Item::Kind::surface:
+      break;
+  }
+  return surfaces_[item.index].has_value();
+}
+
+std::string Program::text_of(const Item& item) const {
+  switch (item.kind) {
+    case Item::Kind::buffer:
+      return "buffer '" + file_.buffers[item.index].name + "'";
+    case Item::Kind::array:
+      return "array '" + file_.arrays[item.index].data.name + "'";
+    case Item::Kind::texture:
+      return "texture '" + file_.textures[item.index].name + "'";
+    case Item::Kind::surface:
+      break;
+  }
+  return "surface '" + file_.surfaces[item.index].name + "'";
+}
+
+void Program::check_exists(const Item& item, const Position& where) const {
+  if (exists(item)) return;
+  const bool is_memory = item.kind == Item::Kind::buffer || item.kind == Item::Kind::array;
+  file_.fail(where, text_of(item) + " does not exist here: a step " +
+                        (is_memory ? "allocates it later, or has freed it" : "creates it later, or has destroyed it"));
+}
+
+void Program::check_exists(const Memory& m, const Position& where) const {
+  if (m.is_variable()) return;
+  check_exists(Item{m.is_array() ? Item::Kind::array : Item::Kind::buffer, m.index}, where);
 }
 
 std::uint64_t Program::size_of(const Memory& m) const {
-  return m.is_variable ? device_.variable_bytes(file_.globals[m.index]) : file_.buffers[m.index].contents.bytes;
+  return m.is_variable() ? device_.variable_bytes(file_.globals[m.index]) : file_.buffers[m.index].contents.bytes;
 }
 
 const std::string& Program::name_of(const Memory& m) const {
-  return m.is_variable ? file_.globals[m.index].name : file_.buffers[m.index].name;
+  if (m.is_array()) return file_.arrays[m.index].data.name;
+  return m.is_variable() ? file_.globals[m.index].name : file_.buffers[m.index].name;
 }
 
 std::uint64_t Program::bytes_of(const Step& s) const {
@@ -160,7 +201,7 @@ std::uint64_t Program::bytes_of(const Step& s) const {
 }
 
 void Program::write(const Memory& m, const void* from, std::size_t bytes) {
-  if (m.is_variable) {
+  if (m.is_variable()) {
     device_.write_variable(file_.globals[m.index], m.offset, from, bytes);
   } else {
     device_.write(address_[m.index] + m.offset, from, bytes);
@@ -168,7 +209,7 @@ void Program::write(const Memory& m, const void* from, std::size_t bytes) {
 }
 
 void Program::read(const Memory& m, void* to, std::size_t bytes) const {
-  if (m.is_variable) {
+  if (m.is_variable()) {
     device_.read_variable(file_.globals[m.index], m.offset, to, bytes);
   } else {
     device_.read(address_[m.index] + m.offset, to, bytes);
@@ -179,7 +220,7 @@ void Program::run() { run_steps(file_.steps); }
 
 std::vector<std::uint8_t> Program::buffer(std::size_t index) const {
   std::vector<std::uint8_t> bytes(file_.buffers[index].contents.bytes);
-  check_exists(index, file_.buffers[index].where);
+  check_exists(Item{Item::Kind::buffer, index}, file_.buffers[index].where);
   device_.read(address_[index], bytes.data(), bytes.size());
   return bytes;
 }
@@ -194,19 +235,15 @@ void Program::run_steps(const std::vector<Step>& steps) {
         run_launch(file_.launches[s.launch]);
         break;
       case Step::Kind::swap:
-        check_exists(s.first, s.where);
-        check_exists(s.second, s.where);
+        check_exists(Item{Item::Kind::buffer, s.first}, s.where);
+        check_exists(Item{Item::Kind::buffer, s.second}, s.where);
         std::swap(address_[s.first], address_[s.second]);
         break;
       case Step::Kind::allocate:
-        if (exists_[s.first]) {
-          file_.fail(s.where, "buffer '" + file_.buffers[s.first].name + "' exists already");
-        }
-        make(s.first);
+        begin(s);
         break;
       case Step::Kind::release:
-        check_exists(s.first, s.where);
-        release(s);
+        end(s);
         break;
       case Step::Kind::repeat:
         run_repeat(s);
@@ -215,11 +252,15 @@ void Program::run_steps(const std::vector<Step>& steps) {
         run_while(s);
         break;
       case Step::Kind::fill: {
-        if (!s.to.is_variable) check_exists(s.to.index, s.where);
+        check_exists(s.to, s.where);
         Contents contents = s.contents;
         contents.bytes = bytes_of(s);
         const std::vector<std::uint8_t> bytes = make_contents(file_, contents, s.where);
-        write(s.to, bytes.data(), bytes.size());
+        if (s.to.is_array()) {
+          device_.write_array(*arrays_[s.to.index], s.to.part, bytes.data());
+        } else {
+          write(s.to, bytes.data(), bytes.size());
+        }
         break;
       }
       case Step::Kind::copy:
@@ -231,10 +272,10 @@ void Program::run_steps(const std::vector<Step>& steps) {
 
 void Program::copy(const Step& s) {
   const std::uint64_t bytes = bytes_of(s);
-  for (const Memory* m : {&s.from, &s.to}) {
-    if (!m->is_variable) check_exists(m->index, s.where);
-  }
-  if (!s.from.is_variable && !s.to.is_variable) {
+  check_exists(s.from, s.where);
+  check_exists(s.to, s.where);
+  if (s.from.is_array() || s.to.is_array()) return copy_with_array(s);
+  if (s.from.is_buffer() && s.to.is_buffer()) {
     device_.copy(address_[s.to.index] + s.to.offset, address_[s.from.index] + s.from.offset, bytes);
     return;
   }
@@ -254,11 +295,11 @@ void Program::run_repeat(const Step& s) {
 
 void Program::run_while(const Step& s) {
   const std::uint64_t bytes = bytes_of(s);
-  if (!s.flag.is_variable) check_exists(s.flag.index, s.where);
+  check_exists(s.flag, s.where);
   std::uint64_t flag = 1;
   for (std::uint64_t i = 0; flag != 0; ++i) {
     if (i == s.max) {
-      file_.fail(s.where, (s.flag.is_variable ? "variable '" : "buffer '") + name_of(s.flag) +
+      file_.fail(s.where, (s.flag.is_variable() ? "variable '" : "buffer '") + name_of(s.flag) +
                               "' is still not zero after " + std::to_string(s.max) + " rounds ('max')");
     }
     if (!s.counter.empty()) counters_[s.counter] = i;
@@ -291,7 +332,7 @@ void Program::put_parameter(const Parameter& p, std::uint8_t* to) const {
       break;
     }
     case Parameter::Kind::buffer: {
-      check_exists(p.buffer, p.where);
+      check_exists(Item{Item::Kind::buffer, p.buffer}, p.where);
       std::uint64_t offset = p.buffer_offset;
       if (!p.formula.empty()) {
         const auto bytes = static_cast<std::int64_t>(file_.buffers[p.buffer].contents.bytes);
@@ -303,7 +344,9 @@ void Program::put_parameter(const Parameter& p, std::uint8_t* to) const {
     }
     case Parameter::Kind::texture:
     case Parameter::Kind::surface: {
-      const std::uint64_t handle = p.kind == Parameter::Kind::texture ? textures_[p.object] : surfaces_[p.object];
+      const bool is_texture = p.kind == Parameter::Kind::texture;
+      check_exists(Item{is_texture ? Item::Kind::texture : Item::Kind::surface, p.object}, p.where);
+      const std::uint64_t handle = is_texture ? *textures_[p.object] : *surfaces_[p.object];
       std::memcpy(to, &handle, sizeof handle);
       break;
     }

@@ -13,7 +13,7 @@ void Program::place(const Placement& p) {
     file_.fail(p.where, std::to_string(bytes) + " bytes from byte " + std::to_string(p.to.offset) + " on, '" +
                             name_of(p.to) + "' has " + std::to_string(size));
   }
-  if (!p.to.is_variable) check_exists(p.to.index, p.where);
+  check_exists(p.to, p.where);
   std::vector<std::uint8_t> value(p.value.bytes);
   put_parameter(p.value, value.data());
   if (p.count == 1) return write(p.to, value.data(), value.size());

@@ -12,8 +12,8 @@ namespace regatta::launch {
 
 namespace {
 
-constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
-constexpr const char* step_kinds = "'run', 'repeat', 'while', 'swap', 'fill', 'copy', 'load', 'allocate' and 'free'";
+constexpr const char* step_kinds =
+    "'run', 'repeat', 'while', 'swap', 'fill', 'copy', 'load', 'allocate', 'free', 'create' and 'destroy'";
 
 }  // namespace
 
@@ -29,7 +29,8 @@ Step LaunchFileParser::step(const toml::table& table, std::vector<std::string>& 
   Step s;
   s.where = t.where();
   std::string kind;
-  for (const char* key : {"run", "repeat", "while", "swap", "fill", "copy", "load", "allocate", "free"}) {
+  for (const char* key :
+       {"run", "repeat", "while", "swap", "fill", "copy", "load", "allocate", "free", "create", "destroy"}) {
     if (!t.has(key)) continue;
     if (!kind.empty()) t.fail("[[step]] has more than one of " + std::string(step_kinds));
     kind = key;
@@ -43,8 +44,8 @@ Step LaunchFileParser::step(const toml::table& table, std::vector<std::string>& 
     copy_step(t, s);
   } else if (kind == "repeat" || kind == "while") {
     loop_step(t, s, counters, depth);
-  } else if (kind == "allocate" || kind == "free") {
-    lifetime_step(t, s, kind == "free" ? "free" : "allocate");
+  } else if (kind != "fill" && kind != "load") {
+    lifetime_step(t, s, kind.c_str());
   } else {
     fill_step(t, s, kind == "fill" ? "fill" : "load");
   }
@@ -76,6 +77,7 @@ void LaunchFileParser::swap_step(TomlTable& t, Step& s) const {
 
 void LaunchFileParser::fill_step(TomlTable& t, Step& s, const char* kind) {
   s.kind = Step::Kind::fill;
+  if (names_array(t, kind)) return fill_array_step(t, s, kind);
   s.to = memory(t, kind, "offset");
   if (std::string(kind) == "load") {
     s.contents.fill.init = Init::file;
@@ -102,6 +104,7 @@ void LaunchFileParser::fill_step(TomlTable& t, Step& s, const char* kind) {
 
 void LaunchFileParser::copy_step(TomlTable& t, Step& s) const {
   s.kind = Step::Kind::copy;
+  if (names_array(t, "copy") || names_array(t, "to")) return copy_array_step(t, s);
   s.from = memory(t, "copy", "offset");
   s.to = memory(t, "to", "to_offset");
   const auto given = t.integer("bytes", 1, most_bytes);
@@ -156,19 +159,31 @@ void LaunchFileParser::while_flag(TomlTable& t, Step& s) const {
 }
 
 void LaunchFileParser::lifetime_step(TomlTable& t, Step& s, const char* kind) {
-  s.kind = std::string(kind) == "free" ? Step::Kind::release : Step::Kind::allocate;
-  s.first = find_buffer(t.required_text(kind), t.where(kind), false);
-  if (s.kind == Step::Kind::allocate) out_.buffers[s.first].from_step = true;
+  const std::string word = kind;
+  s.kind = word == "free" || word == "destroy" ? Step::Kind::release : Step::Kind::allocate;
+  const bool begins = s.kind == Step::Kind::allocate;
+  if (word == "create" || word == "destroy") {
+    s.item = object_item(t, kind);
+    if (!begins) return;
+    const bool is_texture = s.item.kind == Item::Kind::texture;
+    (is_texture ? out_.textures[s.item.index].from_step : out_.surfaces[s.item.index].from_step) = true;
+  } else if (names_array(t, kind)) {
+    s.item = {Item::Kind::array, arrays_.at(t.required_text(kind))};
+    if (begins) out_.arrays[s.item.index].data.from_step = true;
+  } else {
+    s.item.index = find_buffer(t.required_text(kind), t.where(kind), false);
+    if (begins) out_.buffers[s.item.index].from_step = true;
+  }
 }
 
 Memory LaunchFileParser::memory(TomlTable& t, const char* key, const char* offset_key) const {
   Memory m;
   const std::string name = t.required_text(key);
   const auto variable = globals_.find(name);
-  m.is_variable = variable != globals_.end() && buffers_.count(name) == 0;
-  m.index = m.is_variable ? variable->second : find_buffer(name, t.where(key), false);
+  if (variable != globals_.end() && buffers_.count(name) == 0) m.kind = Memory::Kind::variable;
+  m.index = m.is_variable() ? variable->second : find_buffer(name, t.where(key), false);
   m.offset = static_cast<std::uint64_t>(t.integer(offset_key, 0, most_bytes).value_or(0));
-  if (!m.is_variable && rest_of(m) == 0) {
+  if (!m.is_variable() && rest_of(m) == 0) {
     t.fail(offset_key, "'" + std::string(offset_key) + "' is " + std::to_string(m.offset) + ", buffer '" + name +
                            "' has " + std::to_string(out_.buffers[m.index].contents.bytes) + " bytes");
   }
@@ -176,12 +191,12 @@ Memory LaunchFileParser::memory(TomlTable& t, const char* key, const char* offse
 }
 
 std::uint64_t LaunchFileParser::rest_of(const Memory& m) const {
-  const std::uint64_t bytes = m.is_variable ? 0 : out_.buffers[m.index].contents.bytes;
+  const std::uint64_t bytes = m.is_variable() ? 0 : out_.buffers[m.index].contents.bytes;
   return m.offset < bytes ? bytes - m.offset : 0;
 }
 
 void LaunchFileParser::check_fits(TomlTable& t, const char* key, std::uint64_t bytes, const Memory& m) const {
-  if (m.is_variable || bytes <= rest_of(m)) return;
+  if (m.is_variable() || bytes <= rest_of(m)) return;
   const Buffer& b = out_.buffers[m.index];
   t.fail(key, std::to_string(bytes) + " bytes from byte " + std::to_string(m.offset) + " on, buffer '" + b.name +
                   "' has " + std::to_string(b.contents.bytes));

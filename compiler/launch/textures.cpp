@@ -9,15 +9,6 @@ namespace regatta::launch {
 
 namespace {
 
-constexpr std::int64_t most_texels = std::int64_t{1} << 28;
-
-template <class T>
-std::vector<std::string> object_names(const std::vector<T>& items) {
-  std::vector<std::string> names;
-  for (const T& item : items) names.push_back(item.name);
-  return names;
-}
-
 /// A word out of a list. `found` is its place.
 template <class Words>
 std::size_t one_of(TomlTable& t, const char* key, const std::string& word, const Words& words) {
@@ -71,8 +62,8 @@ void LaunchFileParser::arrays(TomlTable& root) {
     Array a;
     a.data.where = t.where();
     a.data.name = t.required_text("name");
-    for (const Array& other : out_.arrays) {
-      if (other.data.name == a.data.name) t.fail("name", "there are two arrays called '" + a.data.name + "'");
+    if (!arrays_.emplace(a.data.name, out_.arrays.size()).second) {
+      t.fail("name", "there are two arrays called '" + a.data.name + "'");
     }
     a.format = texel_type(t);
     a.size.width = size(t, "width");
@@ -82,6 +73,9 @@ void LaunchFileParser::arrays(TomlTable& root) {
     a.size.layers = size(t, "layers");
     if (a.size.depth != 0 && a.size.height == 0) t.fail("depth", "'depth' without 'height'");
     if (a.size.depth != 0 && a.size.layers != 0) t.fail("layers", "an array has a 'depth' or 'layers', not both");
+    a.size.cubes = t.boolean("cubes").value_or(false);
+    if (a.size.cubes && (a.size.width != a.size.height || a.size.layers == 0 || a.size.layers % 6 != 0))
+      t.fail("cubes", "'cubes' needs as many rows as texels in a row, and 6 'layers' a cube");
     if (a.size.texels() > static_cast<std::uint64_t>(most_texels))
       t.fail("array '" + a.data.name + "' has " + std::to_string(a.size.texels()) + " texels, expected at most " +
              std::to_string(most_texels));
@@ -99,35 +93,40 @@ void LaunchFileParser::arrays(TomlTable& root) {
                          ir::to_string(c.fill.type) + " elements");
     }
     a.data.expect = expectation(t, a.data.contents.fill.type);
+    if (const auto address = t.integer("address", 1, most_bytes - 1)) {
+      a.data.address = static_cast<std::uint64_t>(*address);
+    }
     t.finish();
     out_.arrays.push_back(std::move(a));
   }
 }
 
 void LaunchFileParser::name_textures(TomlTable& root) {
-  const auto name_all = [&](const char* key, auto& list) {
+  const auto name_all = [&](const char* key, auto& list, auto& known) {
     for (const toml::table* table : root.tables(key)) {
       TomlTable t(out_, *table, "[[" + std::string(key) + "]]");
       auto& item = list.emplace_back();
       item.where = t.where();
       item.reference = reference(t);
       item.name = item.reference.name.empty() ? t.required_text("name") : t.text("name").value_or(item.reference.name);
-      for (std::size_t i = 0; i + 1 < list.size(); ++i) {
-        if (list[i].name == item.name) t.fail("there are two " + std::string(key) + "s called '" + item.name + "'");
+      if (const auto handle = t.integer("handle", 1, INT64_MAX)) {
+        if (!item.reference.name.empty()) t.fail("handle", "a reference has no 'handle' to choose");
+        item.handle = static_cast<std::uint64_t>(*handle);
       }
+      if (known.emplace(item.name, list.size() - 1).second) continue;
+      t.fail("there are two " + std::string(key) + "s called '" + item.name + "'");
     }
   };
-  name_all("texture", out_.textures);
-  name_all("surface", out_.surfaces);
+  name_all("texture", out_.textures, textures_);
+  name_all("surface", out_.surfaces, surfaces_);
 }
 
 std::size_t LaunchFileParser::find_array(TomlTable& t) const {
   const std::string name = t.required_text("array");
+  const auto known = arrays_.find(name);
+  if (known != arrays_.end()) return known->second;
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < out_.arrays.size(); ++i) {
-    if (out_.arrays[i].data.name == name) return i;
-    names.push_back(out_.arrays[i].data.name);
-  }
+  for (const Array& a : out_.arrays) names.push_back(a.data.name);
   t.fail("array", "no [[array]] is called '" + name + "'" + base::suggestion(name, names));
 }
 
@@ -142,6 +141,7 @@ void LaunchFileParser::textures(TomlTable& root, bool inline_buffers) {
   for (const toml::table* table : root.tables("surface")) {
     TomlTable t(out_, *table, "[[surface]]");
     t.text("name");
+    t.node("handle");
     reference(t);
     out_.surfaces[next++].array = find_array(t);
     t.finish();
@@ -150,6 +150,7 @@ void LaunchFileParser::textures(TomlTable& root, bool inline_buffers) {
 
 void LaunchFileParser::texture(TomlTable& t, Texture& x, bool inline_buffers) {
   t.text("name");
+  t.node("handle");
   reference(t);
   if (t.has("array") == t.has("buffer")) {
     t.fail(std::string("[[texture]] has ") + (t.has("array") ? "both" : "none") + " of 'array' and 'buffer'");
@@ -193,14 +194,14 @@ void LaunchFileParser::texture_of_buffer(TomlTable& t, Texture& x, bool inline_b
   x.memory = find_buffer(name, t.where("buffer"), inline_buffers);
   x.format = texel_type(t);
   const std::uint64_t bytes = out_.buffers[x.memory].contents.bytes;
-  x.offset = static_cast<std::uint64_t>(t.integer("offset", 0, most_texels).value_or(0));
+  x.offset = static_cast<std::uint64_t>(t.integer("offset", 0, most_bytes).value_or(0));
   if (x.offset >= bytes) {
     t.fail("offset", "'offset' is " + std::to_string(x.offset) + ", buffer '" + name + "' has " +
                          std::to_string(bytes) + " bytes");
   }
   x.width = size(t, "width");
   x.height = size(t, "height");
-  x.pitch = static_cast<std::uint64_t>(t.integer("pitch", 1, std::int64_t{1} << 40).value_or(0));
+  x.pitch = static_cast<std::uint64_t>(t.integer("pitch", 1, most_bytes).value_or(0));
   if (x.height != 0 && x.width == 0) t.fail("height", "'height' without 'width'");
   if (x.pitch != 0 && x.height == 0) t.fail("pitch", "'pitch' without 'height'");
   // One dimension: the first `width` texels, or all.
@@ -213,16 +214,15 @@ void LaunchFileParser::object(TomlTable& t, Parameter& p) {
   p.kind = is_texture ? Parameter::Kind::texture : Parameter::Kind::surface;
   p.bytes = p.alignment = 8;
   const std::string name = t.required_text(key);
-  const auto find = [&](const auto& list) {
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (list[i].name != name) continue;
-      if (!list[i].reference.name.empty()) t.fail(key, "'" + name + "' is bound to a reference, and no object to pass");
-      return i;
-    }
-    t.fail(key,
-           "no [[" + std::string(key) + "]] is called '" + name + "'" + base::suggestion(name, object_names(list)));
+  const auto find = [&](const auto& list, const auto& places) {
+    const auto known = places.find(name);
+    if (known == places.end())
+      t.fail(key, "no [[" + std::string(key) + "]] is called '" + name + "'" + base::suggestion(name, names_of(list)));
+    if (!list[known->second].reference.name.empty())
+      t.fail(key, "'" + name + "' is bound to a reference, and no object to pass");
+    return known->second;
   };
-  p.object = is_texture ? find(out_.textures) : find(out_.surfaces);
+  p.object = is_texture ? find(out_.textures, textures_) : find(out_.surfaces, surfaces_);
 }
 
 }  // namespace regatta::launch

@@ -61,10 +61,19 @@ class Host : launch::Device {
   void read_variable(const launch::Global& global, std::uint64_t offset, void* to, std::size_t bytes) const override;
   void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes) override { memory_.copy(to, from, bytes); }
   std::uint64_t create_array(const launch::Array& array) override;
-  void write_array(std::uint64_t array, const void* from) override;
-  void read_array(std::uint64_t array, void* to) const override;
+  void destroy_array(std::uint64_t array) override { textures_.destroy_array(array); }
+  void write_array(std::uint64_t array, const launch::ArrayPart& part, const void* from) override;
+  void read_array(std::uint64_t array, const launch::ArrayPart& part, void* to) const override;
+  void copy_to_array(std::uint64_t array, const launch::ArrayPart& part, std::uint64_t from,
+                     std::uint64_t pitch) override;
+  void copy_from_array(std::uint64_t array, const launch::ArrayPart& part, std::uint64_t to,
+                       std::uint64_t pitch) override;
+  void copy_array(std::uint64_t to, const std::array<std::uint32_t, 3>& at, std::uint64_t from,
+                  const launch::ArrayPart& part) override;
   std::uint64_t create_texture(const launch::Texture& texture, std::uint64_t memory) override;
   std::uint64_t create_surface(const launch::Surface& surface, std::uint64_t array) override;
+  void destroy_texture(const launch::Texture& texture, std::uint64_t handle) override;
+  void destroy_surface(const launch::Surface& surface, std::uint64_t handle) override;
   /// The handle of the reference of the PTX that a texture or surface is bound to.
   emulator::TextureHandle reference(const launch::TextureReference& r, const launch::Position& where) const;
   void launch(const launch::Launch& launch, const launch::ParameterBytes& parameters) override;

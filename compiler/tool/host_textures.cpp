@@ -33,24 +33,40 @@ auto at_place(const launch::LaunchFile& file, const launch::Position& where, Mak
   }
 }
 
-emulator::ArrayBox whole(const emulator::ArrayShape& s) { return {0, 0, 0, s.width, s.rows(), s.slices()}; }
+emulator::ArrayBox box_of(const launch::ArrayPart& p) {
+  return {p.at[0], p.at[1], p.at[2], p.size[0], p.size[1], p.size[2]};
+}
 
 }  // namespace
 
 std::uint64_t Host::create_array(const launch::Array& a) {
   const bool is_initialised = a.data.contents.fill.init != launch::Init::none;
   return at_place(file_, a.data.where, [&] {
-    return textures_.create_array(
-        a.data.name, {a.size.width, a.size.height, a.size.depth, a.size.layers, format_of(a.format)}, is_initialised);
+    return textures_.create_array(a.data.name,
+                                  {a.size.width, a.size.height, a.size.depth, a.size.layers, format_of(a.format), a.size.cubes},
+                                  is_initialised, a.data.address);
   });
 }
 
-void Host::write_array(std::uint64_t array, const void* from) {
-  textures_.write_array(array, whole(textures_.array_shape(array)), from);
+void Host::write_array(std::uint64_t array, const launch::ArrayPart& part, const void* from) {
+  textures_.write_array(array, box_of(part), from);
 }
 
-void Host::read_array(std::uint64_t array, void* to) const {
-  textures_.read_array(array, whole(textures_.array_shape(array)), to);
+void Host::read_array(std::uint64_t array, const launch::ArrayPart& part, void* to) const {
+  textures_.read_array(array, box_of(part), to);
+}
+
+void Host::copy_to_array(std::uint64_t array, const launch::ArrayPart& part, std::uint64_t from, std::uint64_t pitch) {
+  textures_.copy_to_array(array, box_of(part), from, pitch);
+}
+
+void Host::copy_from_array(std::uint64_t array, const launch::ArrayPart& part, std::uint64_t to, std::uint64_t pitch) {
+  textures_.copy_from_array(array, box_of(part), to, pitch);
+}
+
+void Host::copy_array(std::uint64_t to, const std::array<std::uint32_t, 3>& at, std::uint64_t from,
+                      const launch::ArrayPart& part) {
+  textures_.copy_array(to, at[0], at[1], at[2], from, box_of(part));
 }
 
 emulator::TextureHandle Host::reference(const launch::TextureReference& r, const launch::Position& where) const {
@@ -92,17 +108,29 @@ std::uint64_t Host::create_texture(const launch::Texture& t, std::uint64_t memor
   s.border = t.border;
   const emulator::TextureHandle bound = t.reference.name.empty() ? 0 : reference(t.reference, t.where);
   return at_place(file_, t.where, [&] {
-    if (bound == 0) return textures_.create_texture(r, s);
+    if (bound == 0) return textures_.create_texture(r, s, t.handle);
     textures_.bind(bound, r, s);
     return bound;
   });
 }
 
 std::uint64_t Host::create_surface(const launch::Surface& s, std::uint64_t array) {
-  if (s.reference.name.empty()) return textures_.create_surface(array);
+  if (s.reference.name.empty()) {
+    return at_place(file_, s.where, [&] { return textures_.create_surface(array, s.handle); });
+  }
   const emulator::TextureHandle bound = reference(s.reference, s.where);
   textures_.bind_surface(bound, array);
   return bound;
+}
+
+void Host::destroy_texture(const launch::Texture& t, std::uint64_t handle) {
+  if (t.reference.name.empty()) return textures_.destroy_texture(handle);
+  textures_.unbind(handle);
+}
+
+void Host::destroy_surface(const launch::Surface& s, std::uint64_t handle) {
+  if (s.reference.name.empty()) return textures_.destroy_surface(handle);
+  textures_.unbind(handle);
 }
 
 }  // namespace regatta::tool

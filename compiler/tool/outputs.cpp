@@ -21,7 +21,9 @@ void add_loaded(const std::vector<launch::Step>& steps, const launch::LaunchFile
                 std::vector<base::FileUse>& files) {
   for (const launch::Step& s : steps) {
     if (s.kind == launch::Step::Kind::fill) {
-      const std::string& name = s.to.is_variable ? launch.globals[s.to.index].name : launch.buffers[s.to.index].name;
+      const std::string& name = s.to.is_array()      ? launch.arrays[s.to.index].data.name
+                                : s.to.is_variable() ? launch.globals[s.to.index].name
+                                                     : launch.buffers[s.to.index].name;
       files.push_back({"what a step loads into '" + name + "'", s.contents.file, false});
     }
     add_loaded(s.steps, launch, files);

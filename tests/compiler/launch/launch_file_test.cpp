@@ -160,7 +160,7 @@ TEST_CASE("errors of programs, word for word") {
         "l.toml:12:1: error: a loop without steps: give it 'steps = [...]'");
   CHECK(error_of(program + "[[step]]\nrepeat = 2\nrun = \"k\"\n") ==
         "l.toml:12:1: error: [[step]] has more than one of 'run', 'repeat', 'while', 'swap', 'fill', 'copy', "
-        "'load', 'allocate' and 'free'");
+        "'load', 'allocate', 'free', 'create' and 'destroy'");
   CHECK(error_of(program + "params = [{ counter = \"t\", type = \"s32\" }]\n[[step]]\nrun = \"k\"\n") ==
         "l.toml:12:11: error: the parameter follows counter 't', but launch 'k' runs outside of a loop that counts it");
   CHECK(error_of(single + "[[step]]\nrun = \"k\"\n") ==
@@ -198,7 +198,7 @@ TEST_CASE("steps that fill, load and copy") {
   const std::string load = "load = \"a\"\nfile = \"" + file.path() + "\"\n";
   Step s = step("fill = \"a\"\ninit = \"constant\"\ntype = \"u16\"\nvalue = 7\noffset = 2\nbytes = 6");
   CHECK(s.kind == Step::Kind::fill);
-  CHECK(!s.to.is_variable);
+  CHECK(!s.to.is_variable());
   CHECK(s.to.index == 0);
   CHECK(s.to.offset == 2);
   CHECK(s.bytes == 6);
@@ -239,10 +239,11 @@ TEST_CASE("steps that fill, load and copy") {
         "l.toml:15:9: error: 4 bytes from byte 1 on, buffer 'flag' has 4");
   CHECK(error("copy = \"a\"\nload = \"a\"") ==
         "l.toml:12:1: error: [[step]] has more than one of 'run', 'repeat', 'while', 'swap', 'fill', 'copy', 'load', "
-        "'allocate' and 'free'");
-  CHECK(error("max = 3") ==
-        "l.toml:12:1: error: [[step]] has none of 'run', 'repeat', 'while', 'swap', 'fill', 'copy', 'load', 'allocate' "
-        "and 'free'");
+        "'allocate', 'free', 'create' and 'destroy'");
+  CHECK(
+      error("max = 3") ==
+      "l.toml:12:1: error: [[step]] has none of 'run', 'repeat', 'while', 'swap', 'fill', 'copy', 'load', 'allocate', "
+      "'free', 'create' and 'destroy'");
 }
 
 TEST_CASE("steps on variables") {
@@ -254,13 +255,13 @@ TEST_CASE("steps on variables") {
       "l.toml");
   CHECK(f.globals[0].contents.fill.init == Init::none);
   CHECK(f.globals[1].contents.fill.init == Init::zero);
-  CHECK(f.steps[0].to.is_variable);
+  CHECK(f.steps[0].to.is_variable());
   CHECK(f.steps[0].to.index == 0);
   CHECK(f.steps[0].to.offset == 4);
   CHECK(f.steps[0].bytes == 0);
-  CHECK(f.steps[1].from.is_variable);
-  CHECK(!f.steps[1].to.is_variable);  // a buffer of the same name goes before
-  CHECK(f.steps[2].flag.is_variable);
+  CHECK(f.steps[1].from.is_variable());
+  CHECK(!f.steps[1].to.is_variable());  // a buffer of the same name goes before
+  CHECK(f.steps[2].flag.is_variable());
   CHECK(f.steps[2].bytes == 0);
   CHECK(f.steps[2].steps[0].bytes == 64);
   CHECK(f.steps[2].steps[0].to.offset == 12);

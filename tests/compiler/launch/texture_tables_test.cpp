@@ -42,11 +42,14 @@ struct Recorder : Device {
     texels.resize(a.data.contents.bytes);
     return 7;
   }
-  void write_array(std::uint64_t id, const void* from) override {
+  void write_array(std::uint64_t id, const ArrayPart& part, const void* from) override {
+    CHECK(part.texels() != 0);
     calls.push_back("write " + std::to_string(id));
     std::memcpy(texels.data(), from, texels.size());
   }
-  void read_array(std::uint64_t, void* to) const override { std::memcpy(to, texels.data(), texels.size()); }
+  void read_array(std::uint64_t, const ArrayPart&, void* to) const override {
+    std::memcpy(to, texels.data(), texels.size());
+  }
   std::uint64_t create_texture(const Texture& t, std::uint64_t memory) override {
     calls.push_back("texture " + t.name + " of " + std::to_string(memory));
     return 21;
@@ -136,6 +139,8 @@ TEST_CASE("errors of textures, word for word") {
        "11:10: error: an array has a 'depth' or 'layers', not both"},
       {"[[array]]\nname = \"a\"\nformat = \"f32\"\nwidth = 100000\nheight = 100000\n",
        "5:1: error: array 'a' has 10000000000 texels, expected at most 268435456"},
+      {"[[array]]\nname = \"a\"\nformat = \"f32\"\nwidth = 4\nheight = 4\nlayers = 5\ncubes = true\n",
+       "11:9: error: 'cubes' needs as many rows as texels in a row, and 6 'layers' a cube"},
       {"[[array]]\nname = \"a\"\nformat = \"f32\"\nwidth = 4\nbytes = 20\n",
        "9:9: error: 'bytes' is 20, the texels of array 'a' take 16"},
       {an_array + an_array, "11:8: error: there are two arrays called 'a'"},

@@ -42,7 +42,7 @@ constexpr const char* saxpy =
     ".reg .pred %p1; .reg .b32 %r<6>; .reg .b64 %d<6>;\n"
     "ld.param.u64 %d1, [flag]; ld.param.u64 %d2, [sum]; ld.param.u32 %r1, [round];\n"
     "atom.global.add.u32 %r2, [%d2], %r1; setp.lt.u32 %p1, %r1, 3; @%p1 st.global.u32 [%d1], 1; ret;\n}\n"
-    ".visible .entry refused(.param .u64 p)\n{\n.reg .b32 %r1;\ntex.cube.v4.s32.f32 {%r1,%r1,%r1,%r1}, [t, "
+    ".visible .entry refused(.param .u64 p)\n{\n.reg .b32 %r1;\ntex.acube.v4.s32.f32 {%r1,%r1,%r1,%r1}, [t, "
     "{%r1}];\nret;\n}\n";
 
 constexpr unsigned elements = 1000;

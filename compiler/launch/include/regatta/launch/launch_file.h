@@ -75,6 +75,8 @@ struct Texture {
   bool normalized_coordinates = false;
   bool reads_normalized = false;  ///< integers as floats of 0 to 1, or -1 to 1
   std::array<float, 4> border{};
+  std::uint64_t handle = 0;  ///< that the object must have; 0: the device chooses
+  bool from_step = false;    ///< exists only from the step that creates it
   Position where;
 };
 
@@ -82,6 +84,8 @@ struct Surface {
   std::string name;
   TextureReference reference;
   std::size_t array = 0;
+  std::uint64_t handle = 0;
+  bool from_step = false;
   Position where;
 };
 
@@ -148,11 +152,24 @@ struct Launch {
   bool computes(Computed::What what) const;
 };
 
-/// Bytes of a buffer or of a module-level variable.
+/// Bytes of a buffer or of a module-level variable, or texels of an array.
 struct Memory {
-  bool is_variable = false;
-  std::size_t index = 0;  ///< into LaunchFile::buffers or LaunchFile::globals
-  std::uint64_t offset = 0;
+  enum class Kind : std::uint8_t { buffer, variable, array };
+  Kind kind = Kind::buffer;
+  std::size_t index = 0;     ///< into LaunchFile::buffers, LaunchFile::globals or LaunchFile::arrays
+  std::uint64_t offset = 0;  ///< bytes; not of an array
+  std::uint64_t pitch = 0;   ///< copied from or to an array: bytes from row to row; images follow at pitch * rows
+  ArrayPart part;            ///< of an array
+  bool is_buffer() const { return kind == Kind::buffer; }
+  bool is_variable() const { return kind == Kind::variable; }
+  bool is_array() const { return kind == Kind::array; }
+};
+
+/// Something that steps make and end: LaunchFile::buffers, arrays, textures or surfaces, and the index there.
+struct Item {
+  enum class Kind : std::uint8_t { buffer, array, texture, surface };
+  Kind kind = Kind::buffer;
+  std::size_t index = 0;
 };
 
 /// Values that are written before the first step, when all buffers have addresses and contents.
@@ -176,7 +193,8 @@ struct Step {
   std::string counter;                ///< repeat, while: name of the iteration number; may be empty
   Memory flag;                        ///< while: `bytes` of it are reset before and tested after each round
   std::uint64_t max = 1000000;        ///< while: rounds after which the loop is an error
-  std::size_t first = 0, second = 0;  ///< swap: the names change places; allocate, release: the buffer `first`
+  std::size_t first = 0, second = 0;  ///< swap: the names change places
+  Item item;                          ///< allocate, release: what begins or ends
   Contents contents;                  ///< fill
   Memory from, to;                    ///< copy; fill: `to`
   /// while: of the flag, 1 to 8; fill, copy: of what is moved. 0: as a variable's size, which PTX says, makes it.

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,13 +37,24 @@ class Device {
   virtual std::uint64_t variable_bytes(const Global& global) const = 0;
   virtual void write_variable(const Global& global, std::uint64_t offset, const void* from, std::size_t bytes) = 0;
   virtual void read_variable(const Global& global, std::uint64_t offset, void* to, std::size_t bytes) const = 0;
-  /// Makes an array and returns what names it. Contents are written afterwards, all texels at once.
+  /// Makes an array and returns what names it. Contents are written afterwards.
   virtual std::uint64_t create_array(const Array& array);
-  virtual void write_array(std::uint64_t array, const void* from);
-  virtual void read_array(std::uint64_t array, void* to) const;
+  virtual void destroy_array(std::uint64_t array);
+  /// Texels of a part, row by row, image by image.
+  virtual void write_array(std::uint64_t array, const ArrayPart& part, const void* from);
+  virtual void read_array(std::uint64_t array, const ArrayPart& part, void* to) const;
+  /// Copies between a part of an array and memory, in which rows are `pitch` bytes apart and images pitch * rows.
+  virtual void copy_to_array(std::uint64_t array, const ArrayPart& part, std::uint64_t from, std::uint64_t pitch);
+  virtual void copy_from_array(std::uint64_t array, const ArrayPart& part, std::uint64_t to, std::uint64_t pitch);
+  /// Copies a part of an array to a place of another one with texels of the same size.
+  virtual void copy_array(std::uint64_t to, const std::array<std::uint32_t, 3>& at, std::uint64_t from,
+                          const ArrayPart& part);
   /// Makes a texture object of an array, or of the memory at an address, and returns its handle; or binds a reference.
   virtual std::uint64_t create_texture(const Texture& texture, std::uint64_t memory);
   virtual std::uint64_t create_surface(const Surface& surface, std::uint64_t array);
+  /// Ends an object, or unbinds a reference.
+  virtual void destroy_texture(const Texture& texture, std::uint64_t handle);
+  virtual void destroy_surface(const Surface& surface, std::uint64_t handle);
   /// Copies within the device; the ranges may overlap.
   virtual void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes);
   /// Runs a kernel to its end. The launch has the numbers of the moment where it computes some.
@@ -66,7 +78,15 @@ class Program {
   std::vector<std::uint8_t> array(std::size_t index) const;
 
  private:
+  // program_textures.cpp
   void make_textures();
+  void make_array(std::size_t array);
+  void make_texture(std::size_t texture);
+  void make_surface(std::size_t surface);
+  void copy_with_array(const Step& step);
+  void check_array_copy(const Step& step) const;
+  std::uint64_t texel_bytes(std::size_t array) const { return file_.arrays[array].format.bytes(); }
+
   void run_steps(const std::vector<Step>& steps);
   void run_repeat(const Step& step);
   void run_while(const Step& step);
@@ -74,8 +94,13 @@ class Program {
   void check_sizes(const std::vector<Step>& steps) const;
   /// Makes a buffer with its first contents.
   void make(std::size_t buffer);
-  void release(const Step& step);
-  void check_exists(std::size_t buffer, const Position& where) const;
+  void begin(const Step& step);
+  void end(const Step& step);
+  void check_exists(const Item& item, const Position& where) const;
+  void check_exists(const Memory& memory, const Position& where) const;
+  bool exists(const Item& item) const;
+  /// "buffer 'a'".
+  std::string text_of(const Item& item) const;
   std::uint64_t size_of(const Memory& memory) const;
   const std::string& name_of(const Memory& memory) const;
   /// What Step::bytes is or stands for.
@@ -98,7 +123,8 @@ class Program {
   Device& device_;
   std::vector<std::uint64_t> address_;  ///< per buffer; swaps exchange entries
   std::vector<bool> exists_;            ///< per buffer
-  std::vector<std::uint64_t> arrays_, textures_, surfaces_;
+  /// What the device made; none: it does not exist now.
+  std::vector<std::optional<std::uint64_t>> arrays_, textures_, surfaces_;
   std::map<std::string, std::uint64_t> counters_;
   std::uint64_t steps_done_ = 0;
 };
