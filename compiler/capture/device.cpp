@@ -55,6 +55,15 @@ void for_rows(const Rows& range, Each each) {
   for (std::uint64_t r = 0; r < range.rows; ++r) each(range.address + r * range.pitch, r * range.width, range.width);
 }
 
+bool uses_textures(const ir::Function& f) {
+  const auto is_one = [](const ir::Instruction& i) {
+    return i.op == ir::Opcode::tex || i.op == ir::Opcode::tld4 || i.op == ir::Opcode::suld || i.op == ir::Opcode::sust;
+  };
+  return std::any_of(f.blocks.begin(), f.blocks.end(), [&](const ir::Block& b) {
+    return std::any_of(b.instructions.begin(), b.instructions.end(), is_one);
+  });
+}
+
 }  // namespace
 
 CapturedDevice::CapturedDevice(const DeviceOptions& options, ProgramLog& log)
@@ -85,9 +94,10 @@ std::uint32_t CapturedDevice::load_module(const std::string& name, const std::ve
   ir::Module variables;
   variables.file = file;
   variables.variables = m->parsed.variables;
-  m->image = std::make_unique<emulator::ModuleImage>(variables, memory_);
+  m->image = std::make_unique<emulator::ModuleImage>(variables, memory_, &textures_);
   const auto index = static_cast<std::uint32_t>(modules_.size());
   for (const ir::ModuleVariable& v : m->parsed.variables) {
+    if (v.is_texture_reference) continue;
     if (m->image->has_global(v.name)) variables_[m->image->global_address(v.name)] = {index, v.name};
   }
   log_.add_module(text);
@@ -127,14 +137,19 @@ std::uint64_t CapturedDevice::reserve(std::uint64_t bytes) {
   return address;
 }
 
-void CapturedDevice::commit(std::uint64_t address) {
-  const std::uint64_t bytes = reserved_.at(address), limit = options_.description.memory;
+void CapturedDevice::take_memory(std::uint64_t bytes) {
+  const std::uint64_t limit = options_.description.memory;
   if (used_ > limit - bytes) {
     throw base::OutOfMemory("the device has " + std::to_string(limit) + " bytes, " + std::to_string(used_) +
                             " are taken, " + std::to_string(bytes) + " more are asked for");
   }
-  memory_.allocate_at("b" + std::to_string(log_.buffers()), address, bytes, !options_.strict);
   used_ += bytes;
+}
+
+void CapturedDevice::commit(std::uint64_t address) {
+  const std::uint64_t bytes = reserved_.at(address);
+  take_memory(bytes);
+  memory_.allocate_at("b" + std::to_string(log_.buffers()), address, bytes, !options_.strict);
   buffers_[address] = log_.add_buffer(address, bytes);
   reserved_.erase(address);
 }
@@ -262,11 +277,13 @@ CapturedDevice::Kernel& CapturedDevice::kernel(std::uint32_t module, const std::
   compilation.renumber = false;
   Kernel& k = m.kernels[name];
   k.compiled = tool::compile(e.function, compilation);
+  k.uses_textures = uses_textures(*k.compiled.function);
   emulator::EmulatorOptions options;
   options.max_instructions = options_.max_instructions;
   options.stray_reads = !options_.strict;
   options.undefined_zero = !options_.strict;
   options.threads = options_.threads != 0 ? options_.threads : base::threads();
+  options.textures = &textures_;
   options.print = [this](const std::string& text) { printed_ += text; };
   k.emulator =
       std::make_unique<emulator::Emulator>(*k.compiled.function, k.compiled.reconvergence, memory_, *m.image, options);
@@ -319,7 +336,8 @@ std::string CapturedDevice::launch(const KernelLaunch& l) {
       o.repeatable = stray_lanes(*k.emulator) == strays;
       return o;
     };
-    emulator::LaunchOutcome outcome = options_.remember_launches ? memo_.run(memo_key(l), run) : run();
+    const bool may_repeat = options_.remember_launches && !k.uses_textures;
+    emulator::LaunchOutcome outcome = may_repeat ? memo_.run(memo_key(l), run) : run();
     warp_instructions_ += outcome.counts.warp_instructions;
     printed_ = std::move(outcome.printed);
   } catch (const emulator::ProgramFault& e) {

@@ -92,6 +92,27 @@ class CapturedDevice {
                       const std::vector<std::uint8_t>& bytes);
   std::vector<std::uint8_t> read_variable(std::uint32_t module, const std::string& name, std::uint64_t offset,
                                           std::uint64_t bytes) const;
+
+  // device_textures.cpp: arrays by id, textures and surfaces by handle. What CUDA refuses throws std::invalid_argument.
+  std::uint64_t create_array(const ArrayDescription& description);
+  void destroy_array(std::uint64_t array);
+  /// Of the texels, one after another.
+  std::uint64_t region_bytes(std::uint64_t array, const ArrayRegion& region) const;
+  void write_array(std::uint64_t array, const ArrayRegion& region, const std::uint8_t* bytes);
+  std::vector<std::uint8_t> read_array(std::uint64_t array, const ArrayRegion& region) const;
+  /// To the array or from it. In memory, rows are `pitch` bytes apart, images pitch * rows.
+  void copy_array(bool to_array, std::uint64_t array, const ArrayRegion& region, std::uint64_t address,
+                  std::uint64_t pitch);
+  /// `place`: where in the array `to`; its size does not count.
+  void copy_arrays(std::uint64_t to, const ArrayRegion& place, std::uint64_t from, const ArrayRegion& region);
+  std::uint64_t create_texture(const TextureDescription& description);
+  std::uint64_t create_surface(std::uint64_t array);
+  void destroy_texture(std::uint64_t handle);
+  void destroy_surface(std::uint64_t handle);
+  void bind_texture(std::uint32_t module, const std::string& name, const TextureDescription& description);
+  void bind_surface(std::uint32_t module, const std::string& name, std::uint64_t array);
+  void unbind(std::uint32_t module, const std::string& name);
+
   /// Runs a kernel to its end. Returns what it printed. Throws KernelFault, and trace::InputError for a kernel that
   /// cannot be run.
   std::string launch(const KernelLaunch& launch);
@@ -105,9 +126,14 @@ class CapturedDevice {
   double seconds() const { return seconds_; }
 
  private:
+  /// Of texture and surface objects: beyond those that the table gives references, so that the pass that makes the
+  /// trace has them free.
+  static constexpr std::uint64_t first_handle = std::uint64_t{1} << 20;
+
   struct Kernel {
     tool::CompiledKernel compiled;
     std::unique_ptr<emulator::Emulator> emulator;
+    bool uses_textures = false;  ///< or surfaces: the memo does not see what they read and write
   };
   struct Module {
     ptx::ModuleResult parsed;
@@ -116,6 +142,12 @@ class CapturedDevice {
   };
 
   std::string memo_key(const KernelLaunch& launch) const;
+  /// A texture or surface reference of a module.
+  emulator::TextureHandle reference(std::uint32_t module, const std::string& name) const;
+  /// What the log calls the memory of a texture. Throws trace::InputError for memory that the log cannot name.
+  ProgramLog::TextureMemory log_place(const TextureDescription& description) const;
+  void take_memory(std::uint64_t bytes);
+
   Kernel& kernel(std::uint32_t module, const std::string& name);
   const ptx::EntryResult& entry(std::uint32_t module, const std::string& name) const;
   /// Logs what `range`, which lies in one allocation, holds now.
@@ -126,10 +158,15 @@ class CapturedDevice {
   ProgramLog& log_;
   emulator::DeviceMemory memory_;
   emulator::LaunchMemo memo_;
+  emulator::TextureTable textures_{memory_};
   std::vector<std::unique_ptr<Module>> modules_;
   std::map<std::uint64_t, std::size_t> buffers_;                              ///< by address: the log's number
   std::map<std::uint64_t, std::uint64_t> reserved_;                           ///< bytes by address
   std::map<std::uint64_t, std::pair<std::uint32_t, std::string>> variables_;  ///< by address
+  std::map<std::uint64_t, std::size_t> arrays_;                               ///< the log's number by id
+  std::map<std::uint64_t, std::string> objects_;                              ///< by handle: the log's name
+  std::map<emulator::TextureHandle, std::string> bound_;  ///< by handle of a reference: the log's name
+  std::uint64_t next_handle_ = first_handle;
   std::string printed_;
   std::uint64_t next_low_, next_high_, used_ = 0, launches_ = 0, warp_instructions_ = 0;
   double seconds_ = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program_log.h"
 
+#include "log_text.h"
+
 #include <xxhash.h>
 
 #include <algorithm>
@@ -9,8 +11,6 @@
 namespace regatta::capture {
 
 namespace {
-
-std::string number(std::uint64_t n) { return std::to_string(n); }
 
 std::string hexadecimal(std::uint64_t n) {
   char text[32];
@@ -21,9 +21,6 @@ std::string hexadecimal(std::uint64_t n) {
 std::string three(const std::array<std::uint32_t, 3>& v) {
   return "[" + number(v[0]) + ", " + number(v[1]) + ", " + number(v[2]) + "]";
 }
-
-/// A name of PTX has no character that TOML would read otherwise.
-std::string in_quotes(const std::string& text) { return "\"" + text + "\""; }
 
 std::uint64_t part(const std::uint8_t* from, std::uint64_t bytes) {
   std::uint64_t value = 0;
@@ -157,7 +154,7 @@ std::string ProgramLog::finish() {
   const std::string how =
       initialised_ ? "# Run it with --out-of-bounds zero --undefined zero, as the program was.\n" : "";
   base::write_file(path, "# Written by regatta-capture: what a program did to the device.\n" + how + "ptx = [" + ptx_ +
-                             "]\n\n" + globals_ + buffers_ + launches_ + steps_.substr(0, steps_at_last_traced_));
+                             "]\n\n" + globals_ + buffers_ + textures_ + launches_ + steps_.substr(0, steps_at_last_traced_));
   return path;
 }
 

@@ -38,6 +38,21 @@ enum class Request : std::uint32_t {
   compile,         ///< module, kernel -> KernelDescription, with what the compiled kernel takes
   warn,            ///< text, which the user sees once
   refuse,          ///< text: the program needs what there is not; it ends
+  // Arrays, textures and surfaces.
+  create_array,     ///< ArrayDescription -> id
+  destroy_array,    ///< id
+  write_array,      ///< id, ArrayRegion, bytes of the texels
+  read_array,       ///< id, ArrayRegion -> bytes of the texels
+  copy_to_array,    ///< id, ArrayRegion, address, pitch
+  copy_from_array,  ///< id, ArrayRegion, address, pitch
+  copy_arrays,      ///< id, ArrayRegion whose size does not count, id that is read, its ArrayRegion
+  create_texture,   ///< TextureDescription -> handle
+  destroy_texture,  ///< handle
+  create_surface,   ///< id -> handle
+  destroy_surface,  ///< handle
+  bind_texture,     ///< module, name of a reference, TextureDescription
+  bind_surface,     ///< module, name of a reference, id
+  unbind,           ///< module, name of a reference
 };
 
 /// Outcome of a request. Everything but `done` comes with a text.
@@ -148,6 +163,33 @@ struct VariableDescription {
   std::uint64_t address = 0;  ///< of a .global variable, and of a .const one a generic address
   std::uint64_t bytes = 0;
   std::uint32_t is_constant = 0;
+};
+
+/// Numbers as in cudaChannelFormatKind, cudaTextureAddressMode, cudaTextureFilterMode and cudaTextureReadMode.
+struct TexelDescription {
+  std::uint32_t kind = 0, bits = 0, channels = 0;
+};
+/// In texels; 0: the array has no such dimension.
+struct ArrayDescription {
+  std::uint32_t width = 0, height = 0, depth = 0, layers = 0;
+  std::uint32_t is_cube = 0;  ///< layers are the faces of cubes
+  TexelDescription format;
+};
+/// In texels; z counts images of the depth, or layers.
+struct ArrayRegion {
+  std::uint32_t x = 0, y = 0, z = 0, width = 1, height = 1, depth = 1;
+};
+struct TextureDescription {
+  enum class Source : std::uint32_t { linear, pitched, array };
+  Source source = Source::linear;
+  TexelDescription format;               ///< not of an array
+  std::uint64_t memory = 0;              ///< an address, or the array's id
+  std::uint64_t bytes = 0;               ///< linear
+  std::uint64_t pitch = 0;               ///< pitched
+  std::uint32_t width = 0, height = 0;   ///< pitched
+  std::uint32_t address[3] = {1, 1, 1};  ///< clamp
+  std::uint32_t filter = 0, read = 0, normalized = 0;
+  float border[4] = {};
 };
 
 }  // namespace regatta::capture

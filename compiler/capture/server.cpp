@@ -128,6 +128,7 @@ void Server::answer_to(Request kind, MessageReader& in, MessageWriter& out) {
       refusal_ = "error: " + in.get_text();
       return;
     default:
+      if (answer_of_textures(kind, in, out)) return;
       throw std::runtime_error("a request of unknown kind " + std::to_string(static_cast<std::uint32_t>(kind)));
   }
 }
@@ -161,10 +162,10 @@ void Server::describe_module(std::uint32_t index, MessageWriter& out) {
     for (const ir::Parameter& p : e.function.parameters) out.put(p.offset).put(p.bytes);
   }
   std::uint32_t variables = 0;
-  for (const ir::ModuleVariable& v : module.variables) variables += v.external ? 0 : 1;
+  for (const ir::ModuleVariable& v : module.variables) variables += v.external || v.is_texture_reference ? 0 : 1;
   out.put(variables);
   for (const ir::ModuleVariable& v : module.variables) {
-    if (v.external) continue;
+    if (v.external || v.is_texture_reference) continue;
     VariableDescription d;
     d.is_constant = device_.image(index).has_global(v.name) ? 0 : 1;
     d.address = d.is_constant != 0 ? ir::constant_window + v.offset : device_.image(index).global_address(v.name);

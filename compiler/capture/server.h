@@ -36,6 +36,8 @@ class Server {
   void try_load_module(MessageReader& in, MessageWriter& out);
   void describe_module(std::uint32_t index, MessageWriter& out);
   void launch(MessageReader& in, MessageWriter& out);
+  /// server_textures.cpp. False: the request is about something else.
+  bool answer_of_textures(Request kind, MessageReader& in, MessageWriter& out);
   void warn(const std::string& text);
 
   CapturedDevice& device_;

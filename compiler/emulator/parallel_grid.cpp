@@ -23,6 +23,7 @@ bool may_run_in_parallel(const Program& program) {
       case Kind::fence:
         return op.instruction->mod.scope != ir::MemoryScope::cta;
       case Kind::print:
+      case Kind::texture:  // of memory that another CTA may write
       case Kind::surface_load:
       case Kind::surface_store:
         return true;

@@ -39,7 +39,7 @@ constexpr Program programs[] = {
     {"reduction", "5003", 8, "h100"}, {"shortest_paths", "400", 0},
     {"grid_sync", "300", 1},          {"spmv", "300", 0, "h100"},
     {"stencil3d", "20", 3},           {"streams", "5000", 5, "h100"},
-    {"driver_api", "45", 2},
+    {"driver_api", "45", 2},          {"textures", "40", 2},
 };
 
 /// Captures a program; the trace's path.
@@ -113,14 +113,50 @@ TEST_CASE("a capture that is killed leaves no folder and no socket, and under th
   CHECK(killed != 0);
 }
 
-TEST_CASE("a program that needs what there is not is refused by name, and leaves nothing behind") {
+TEST_CASE("programs of CUDA 11: texture references run and are traced") {
   const Folder folder;
   const std::string trace = folder.file("program.rgt");
   const auto r = test::run_process(
-      {REGATTA_CAPTURE, "--out", trace, REGATTA_SOURCE_DIR "/examples/programs/bin/textures"}, {folder.path()});
+      {REGATTA_CAPTURE, "--strict", "--out", trace, REGATTA_CUDA_RUNTIME_PROGRAM, "references"}, {folder.path()});
+  INFO(r.out << r.err);
+  REQUIRE(r.status == 0);
+  CHECK(r.out.find("references: PASSED\n") != std::string::npos);
+  CHECK(test::statistics_of(folder, trace, {"--scheme", "wir"}).at("launches").size() == 2);
+}
+
+TEST_CASE("copies of arrays leave the same bytes in the pass that makes the trace") {
+  const Folder folder;
+  const std::string results = folder.file("results.bin"), kept = folder.file("kept");
+  const auto r = test::run_process(
+      {REGATTA_CAPTURE, "--strict", "--keep", kept, "--no-trace", REGATTA_CUDA_RUNTIME_PROGRAM, "copies", results},
+      {folder.path()});
+  INFO(r.out << r.err);
+  REQUIRE(r.status == 0);
+  CHECK(r.out.find("copies: PASSED\n") != std::string::npos);
+  std::vector<std::string> command = {REGATTA_ANNOTATE, "--launch", kept + "/launch.toml"};
+  const std::vector<std::string> names = {"a0", "a2", "b0"};
+  for (const std::string& name : names) {
+    command.emplace_back("--dump-buffer");
+    command.push_back(name + "=" + folder.file(name));
+  }
+  const auto again = test::run_process(command, {folder.path()});
+  INFO(again.out << again.err);
+  REQUIRE(again.status == 0);
+  std::string dumped;
+  for (const std::string& name : names) dumped += folder.read(name);
+  CHECK(dumped.size() == 5 * 4 * 3 * 4 + 7 * 4 * 4 + 4 * 64 * 6);
+  CHECK(dumped == folder.read("results.bin"));
+}
+
+TEST_CASE("a program that needs what there is not is refused by name, and leaves nothing behind") {
+  const Folder folder;
+  const std::string trace = folder.file("program.rgt");
+  const auto r =
+      test::run_process({REGATTA_CAPTURE, "--out", trace, REGATTA_CUDA_RUNTIME_PROGRAM, "refused"}, {folder.path()});
   CHECK(r.status == 2);
   CHECK(r.err ==
-        "regatta-capture: the program calls cudaMallocArray(), which is not supported (regatta-capture --list-api)\n");
+        "regatta-capture: the program calls cudaMallocMipmappedArray(), which is not supported (regatta-capture "
+        "--list-api)\n");
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 

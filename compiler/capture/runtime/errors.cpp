@@ -20,6 +20,8 @@ constexpr Known errors[] = {
     {invalid_configuration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
     {invalid_pitch_value, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
     {invalid_symbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
+    {invalid_texture, "cudaErrorInvalidTexture", "invalid texture reference"},
+    {invalid_surface, "cudaErrorInvalidSurface", "invalid surface reference"},
     {invalid_memcpy_direction, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
     {invalid_device_function, "cudaErrorInvalidDeviceFunction", "invalid device function"},
     {no_device, "cudaErrorNoDevice", "no CUDA-capable device is detected"},

@@ -4,6 +4,7 @@
 // streams allow.
 #include "memory.h"
 
+#include "arrays.h"
 #include "constants.h"
 #include "copies.h"
 #include "graphs.h"
@@ -69,6 +70,28 @@ int fill_3d(PitchedPointer to, int value, Extent extent) {
   return success;
 }
 
+/// Positions are texels of an array and bytes of memory, the extent texels.
+Error copy_3d_with_array(const Copy3D& c) {
+  CopyPlace places[2];
+  const auto place = [](CopyPlace& p, void* array, const PitchedPointer& memory, const Position3& at) {
+    if (array == nullptr) {
+      const std::size_t slice = memory.pitch * memory.height;
+      if (memory.pointer == nullptr) return false;
+      p = CopyPlace::of(static_cast<std::uint8_t*>(memory.pointer) + at.x + at.y * memory.pitch + at.z * slice,
+                        memory.pitch, slice);
+      return true;
+    }
+    p.array = array_of(array);
+    p.x = static_cast<std::uint32_t>(at.x);
+    p.y = static_cast<std::uint32_t>(at.y);
+    p.z = static_cast<std::uint32_t>(at.z);
+    return p.array != nullptr && memory.pointer == nullptr && std::max({at.x, at.y, at.z}) <= UINT32_MAX;
+  };
+  if (!place(places[0], c.to_array, c.to, c.to_position)) return invalid_value;
+  if (!place(places[1], c.from_array, c.from, c.from_position)) return invalid_value;
+  return copy_with_array(places[0], places[1], c.extent);
+}
+
 }  // namespace
 
 Error allocate(void** out, std::uint64_t bytes) {
@@ -105,8 +128,7 @@ Error copy_3d(const Copy3D& c) {
   State& s = State::get();
   const Guard guard(s.lock);
   if (s.sticky != success) return s.sticky;
-  if (c.from_array != nullptr || c.to_array != nullptr)
-    refuse("the program copies CUDA arrays, which are not supported yet");
+  if (c.from_array != nullptr || c.to_array != nullptr) return copy_3d_with_array(c);
   const auto place = [](const PitchedPointer& p, const Position3& at) {
     return static_cast<std::uint8_t*>(p.pointer) + at.x + at.y * p.pitch + at.z * p.pitch * p.height;
   };
