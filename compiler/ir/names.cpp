@@ -31,7 +31,8 @@ static_assert(sizeof(opcode_names) / sizeof(opcode_names[0]) == static_cast<std:
 static_assert(trace::special_register_count == static_cast<std::size_t>(Special::grid_barrier_low) + 1);
 
 constexpr const char* geometry_names[] = {"", "1d", "2d", "3d", "a1d", "a2d", "cube"};
-static_assert(sizeof(geometry_names) / sizeof(geometry_names[0]) == static_cast<std::size_t>(TextureGeometry::cube) + 1);
+static_assert(sizeof(geometry_names) / sizeof(geometry_names[0]) ==
+              static_cast<std::size_t>(TextureGeometry::cube) + 1);
 
 constexpr const char* query_names[] = {"",
                                        "width",

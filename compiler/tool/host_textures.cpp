@@ -42,9 +42,9 @@ emulator::ArrayBox box_of(const launch::ArrayPart& p) {
 std::uint64_t Host::create_array(const launch::Array& a) {
   const bool is_initialised = a.data.contents.fill.init != launch::Init::none;
   return at_place(file_, a.data.where, [&] {
-    return textures_.create_array(a.data.name,
-                                  {a.size.width, a.size.height, a.size.depth, a.size.layers, format_of(a.format), a.size.cubes},
-                                  is_initialised, a.data.address);
+    return textures_.create_array(
+        a.data.name, {a.size.width, a.size.height, a.size.depth, a.size.layers, format_of(a.format), a.size.cubes},
+        is_initialised, a.data.address);
   });
 }
 
