@@ -56,11 +56,9 @@ void for_rows(const Rows& range, Each each) {
 }
 
 bool uses_textures(const ir::Function& f) {
-  const auto is_one = [](const ir::Instruction& i) {
-    return i.op == ir::Opcode::tex || i.op == ir::Opcode::tld4 || i.op == ir::Opcode::suld || i.op == ir::Opcode::sust;
-  };
-  return std::any_of(f.blocks.begin(), f.blocks.end(), [&](const ir::Block& b) {
-    return std::any_of(b.instructions.begin(), b.instructions.end(), is_one);
+  return std::any_of(f.blocks.begin(), f.blocks.end(), [](const ir::Block& b) {
+    return std::any_of(b.instructions.begin(), b.instructions.end(),
+                       [](const ir::Instruction& i) { return ir::takes_texture(i.op); });
   });
 }
 
