@@ -156,6 +156,22 @@ void Dependences::memory(const ir::Instruction& i, std::size_t n) {
   accesses_.push_back(a);
 }
 
+void Dependences::exchange(const ir::Instruction& i, std::size_t n) {
+  switch (i.op) {
+    case Opcode::shfl:
+    case Opcode::vote:
+    case Opcode::match:
+    case Opcode::redux:
+    case Opcode::warp_sync:
+    case Opcode::bar:
+      break;
+    default:
+      return;
+  }
+  if (last_exchange_ >= 0) edge(static_cast<std::size_t>(last_exchange_), n, DependenceKind::order);
+  last_exchange_ = static_cast<std::int32_t>(n);
+}
+
 void Dependences::build(std::uint32_t block) {
   const auto& code = function_->blocks[block].instructions;
   for (std::uint32_t v : touched_) last_[v] = {};
@@ -163,12 +179,14 @@ void Dependences::build(std::uint32_t block) {
   accesses_.clear();
   last_memory_point_ = -1;
   last_full_point_ = -1;
+  last_exchange_ = -1;
   later_.assign(code.size(), {});
   earlier_count_.assign(code.size(), 0);
   for (std::size_t n = 0; n < code.size(); ++n) {
     const ir::Instruction& i = code[n];
     memory(i, n);
     registers(i, n);
+    if (function_->ordered_exchanges) exchange(i, n);
     const bool is_terminator = i.op == Opcode::bra || i.op == Opcode::exit;
     if (is_terminator || orders_everything(i)) {
       for (std::size_t m = last_full_point_ < 0 ? 0 : static_cast<std::size_t>(last_full_point_); m < n; ++m)

@@ -95,6 +95,26 @@ void CtaRunner::unpack(Warp& w, const Op& op) {
   }
 }
 
+std::size_t CtaRunner::member_operand(const Op& op) {
+  std::size_t operand = SIZE_MAX;
+  switch (op.kind) {
+    case Kind::shuffle:
+      operand = 3;
+      break;
+    case Kind::match:
+    case Kind::redux:
+      operand = 1;
+      break;
+    case Kind::vote:
+    case Kind::warp_sync:
+      operand = 0;
+      break;
+    default:
+      break;
+  }
+  return operand < op.value_count ? operand : SIZE_MAX;
+}
+
 CtaRunner::MemberMasks CtaRunner::member_masks(const Warp& w, const Op& op, std::size_t value, LaneMask active) const {
   MemberMasks masks;
   masks.fill(~0u);
@@ -106,7 +126,7 @@ CtaRunner::MemberMasks CtaRunner::member_masks(const Warp& w, const Op& op, std:
     const unsigned first_lane = lane / group * group;
     const std::uint32_t members = masks[lane], here = half_of(active, lane);
     const auto refuse = [&](const std::string& what) { fail(w, op, lane, "member mask " + hex_text(members) + what); };
-    const std::uint32_t missing = members & half_of(w.live(), lane) & ~here;
+    const std::uint32_t missing = members & half_of(w.live(), lane) & ~half_of(taking_part(active), lane);
     if (missing != 0) {
       refuse(" names lane " + std::to_string(__builtin_ctz(missing)) + ", which is on another path");
     }
@@ -126,6 +146,15 @@ CtaRunner::MemberMasks CtaRunner::member_masks(const Warp& w, const Op& op, std:
   return masks;
 }
 
+void CtaRunner::take_foreign(LaneMask active, std::uint32_t* value, WrittenBytes& known) const {
+  const LaneMask foreign = exchange_->lanes & ~active;
+  for (LaneMask rest = foreign; rest != 0; rest &= rest - 1) {
+    const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
+    value[i] = static_cast<std::uint32_t>(exchange_->value[i]);
+  }
+  for (unsigned b = 0; b < 4; ++b) known[b] = (known[b] & ~foreign) | (exchange_->written[b] & foreign);
+}
+
 void CtaRunner::shuffle(Warp& w, const Op& op, LaneMask active) {
   // Only lanes that others read from need a value: a leader may broadcast a value that it alone computed.
   const auto register_of = [&](const LaneSource& s) { return s.offset / program_.lanes; };
@@ -134,11 +163,13 @@ void CtaRunner::shuffle(Warp& w, const Op& op, LaneMask active) {
     const unsigned reg = register_of(op.values[n]);
     if ((active & ~w.written[reg]) != 0) unwritten_register(w, op, reg, active);
   }
-  const WrittenBytes known = written_bytes(w, op.values[0], 0);
+  WrittenBytes known = written_bytes(w, op.values[0], 0);
   WrittenBytes written{};
   std::uint32_t value[trace::max_lanes];
   std::memcpy(value, w.regs.bank[static_cast<unsigned>(op.values[0].bank)] + op.values[0].offset,
               program_.lanes * sizeof value[0]);
+  const LaneMask present = taking_part(active);
+  if (present != active) take_foreign(active, value, known);
   std::uint32_t result[trace::max_lanes] = {};
   LaneMask in_range = 0;
   // The value of a lane that takes no part is undefined: the result is as if it had never been written.
@@ -179,8 +210,8 @@ void CtaRunner::shuffle(Warp& w, const Op& op, LaneMask active) {
     result[i] = value[source];
     if (options_.undefined_zero) {
       for (LaneMask& byte : written) byte |= LaneMask{1} << i;
-      if ((half_of(active, i) >> static_cast<unsigned>(from) & 1u) == 0) result[i] = 0;
-    } else if ((members & half_of(active, i)) >> static_cast<unsigned>(from) & 1u) {
+      if ((half_of(present, i) >> static_cast<unsigned>(from) & 1u) == 0) result[i] = 0;
+    } else if ((members & half_of(present, i)) >> static_cast<unsigned>(from) & 1u) {
       for (unsigned b = 0; b < 4; ++b) written[b] |= (known[b] >> source & 1u) << i;
     } else {
       absent.op = position(op);
@@ -199,12 +230,14 @@ void CtaRunner::shuffle(Warp& w, const Op& op, LaneMask active) {
 }
 
 void CtaRunner::vote(Warp& w, const Op& op, LaneMask active) {
-  const LaneMask p = read_predicate(w, op, op.predicates[0], active) & active;
+  LaneMask p = read_predicate(w, op, op.predicates[0], active) & active;
+  const LaneMask present = taking_part(active);
+  if (present != active) p |= exchange_->predicate & ~active;
   LaneMask result = 0;
   const MemberMasks masks = member_masks(w, op, 0, active);
   for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
-    const std::uint32_t here = half_of(active, i) & masks[i], yes = half_of(p, i) & masks[i];
+    const std::uint32_t here = half_of(present, i) & masks[i], yes = half_of(p, i) & masks[i];
     bool r = false;
     switch (op.vote) {
       case ir::VoteMode::all:
@@ -229,11 +262,16 @@ void CtaRunner::match(Warp& w, const Op& op, LaneMask active) {
   const bool wide = ir::size_of(op.type) == 8;
   std::uint64_t value[trace::max_lanes] = {};
   for (unsigned i = 0; i < program_.lanes; ++i) value[i] = get(w, op.values[0], i, wide);
+  const LaneMask present = taking_part(active);
+  for (LaneMask rest = present & ~active; rest != 0; rest &= rest - 1) {
+    const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
+    value[i] = exchange_->value[i];
+  }
   LaneMask all_equal = 0;
   const MemberMasks masks = member_masks(w, op, 1, active);
   for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
-    const std::uint32_t here = half_of(active, i) & masks[i];
+    const std::uint32_t here = half_of(present, i) & masks[i];
     std::uint32_t same = 0;
     for (unsigned k = 0; k < group; ++k) {
       if (((here >> k) & 1u) != 0 && value[i / group * group + k] == value[i]) same |= 1u << k;
@@ -249,14 +287,16 @@ void CtaRunner::match(Warp& w, const Op& op, LaneMask active) {
 
 void CtaRunner::redux(Warp& w, const Op& op, LaneMask active) {
   std::uint32_t result[trace::max_lanes] = {};
+  const LaneMask present = taking_part(active);
   const MemberMasks masks = member_masks(w, op, 1, active);
   for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
-    std::uint32_t here = half_of(active, i) & masks[i];
+    std::uint32_t here = half_of(present, i) & masks[i];
     bool first = true;
     for (; here != 0; here &= here - 1) {
       const unsigned k = i / group * group + static_cast<unsigned>(__builtin_ctz(here));
-      const std::uint64_t value = get(w, op.values[0], k, false);
+      const bool own = (active >> k & 1u) != 0;
+      const std::uint64_t value = own ? get(w, op.values[0], k, false) : exchange_->value[k];
       result[i] = static_cast<std::uint32_t>(first ? value : combine_values(op, result[i], value, 0));
       first = false;
     }

@@ -28,6 +28,7 @@ CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& 
       tracks_(!options.undefined_zero),
       spins_(program, window),
       grid_barrier_(grid_barrier),
+      independent_(options.divergence == Divergence::barriers),
       constants_(image.constants()),
       parameters_(request.parameters) {
   threads_ = request.block[0] * request.block[1] * request.block[2];
@@ -93,14 +94,23 @@ bool CtaRunner::round() {
   spins_.begin_round();
   for (auto& w : warps_) {
     if (w->state != WarpState::ready) continue;
-    turn(*w);
+    if (independent_) {
+      turn<true>(*w);
+    } else {
+      turn<false>(*w);
+    }
     ran = true;
     if (segments_ != nullptr) {
       const std::uint64_t bytes = w->encoder->bytes();
       in_segments_ = in_segments_ || bytes >= long_warp_bytes;
       if (in_segments_ && bytes >= segment_bytes) end_segment(*w, *segments_);
     }
-    if (spins_.watching()) spins_.end_turn(*w);
+    if (spins_.watching()) {
+      spins_.end_turn(*w);
+      if (independent_ && w->state == WarpState::ready && spins_.is_stuck(w->number()) && try_others(*w)) {
+        spins_.forget(w->number());
+      }
+    }
   }
   const bool released = release_barriers();
   if (released || ran) return true;
@@ -111,7 +121,10 @@ bool CtaRunner::round() {
 }
 
 trace::Cta CtaRunner::finish() {
-  for (auto& w : warps_) counts_.warp_instructions += w->executed;
+  for (auto& w : warps_) {
+    counts_.warp_instructions += w->executed;
+    left_stack_order_ = left_stack_order_ || w->left_stack_order;
+  }
   if (trace_ != nullptr) {
     out_.index = cta_index_;
     for (auto& w : warps_) {
@@ -123,20 +136,15 @@ trace::Cta CtaRunner::finish() {
   return std::move(out_);
 }
 
+template <bool independent>
 void CtaRunner::turn(Warp& w) {
   const std::uint64_t end = std::min(w.executed + options_.quantum, options_.max_instructions);
   while (w.executed < end) {
     const StackEntry& top = w.top();
     const Op& op = program_.ops[top.pc];
     const LaneMask simt = top.mask;
-    LaneMask active = simt;
-    if (op.guarded) {
-      if ((simt & ~w.predicate_written[op.guard]) != 0) {
-        read_predicate(w, op, {static_cast<std::int16_t>(op.guard), false, false}, simt);
-      }
-      const LaneMask p = w.predicates[op.guard];
-      active &= op.guard_negated ? ~p : p;
-    }
+    const LaneMask active = active_lanes(w, op, simt);
+    if (independent && !may_execute(w, op, active)) continue;
     ++w.executed;
     if (spins_.watching()) spins_.executed(w.number(), top.pc);
     counts_.thread_instructions += static_cast<unsigned>(__builtin_popcountll(active));
@@ -167,6 +175,7 @@ void CtaRunner::turn(Warp& w) {
           record(w, op, active);
         }
         w.advance();
+        if (independent) w.split_up();
         if (w.state == WarpState::at_barrier) return;
         break;
       case Kind::trap:
@@ -256,6 +265,7 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
           if (tracks_) mark_written(w, op, active);
           load(w, op);
           if (spins_.watching()) watch_read(w, op);
+          if (independent_) note_poll(w, op);
           if (tracks_ && local_may_be_meant(op)) note_local_load(w, op);
           return;
         case Kind::store:
@@ -265,6 +275,7 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
         case Kind::atomic:
           atomic(w, op);
           if (spins_.watching()) watch_read(w, op);
+          if (independent_) note_poll(w, op);
           break;
         case Kind::vote:
           vote(w, op, active);
@@ -308,10 +319,11 @@ void CtaRunner::meet_lanes(Warp& w, const Op& op, LaneMask active) {
   // The member mask is one of a warp of 32 lanes, whatever the width.
   for (unsigned half = 0; half < program_.lanes; half += 32) {
     const auto here = static_cast<std::uint32_t>(active >> half);
+    const auto present = static_cast<std::uint32_t>(taking_part(active) >> half);
     for (std::uint32_t rest = here; rest != 0;) {
       const auto first = static_cast<unsigned>(__builtin_ctz(rest));
       const auto mask = static_cast<std::uint32_t>(get(w, op.values[0], half + first, false));
-      const std::uint32_t members = (mask & here) | 1u << first;
+      const std::uint32_t members = (mask & present) | 1u << first;
       races_->order().meet(w.number(), LaneMask{members} << half, w.live());
       rest &= ~members;
     }

@@ -60,6 +60,7 @@ class CtaRunner {
   /// What is to be traced of the CTA that has ended.
   trace::Cta finish();
 
+  bool left_stack_order() const { return left_stack_order_; }
   std::uint64_t index() const { return cta_index_; }
   SpinWatch::Outlook outlook() const { return spins_.outlook(warps_); }
   /// How the CTAs of the launch stand, for messages.
@@ -75,6 +76,8 @@ class CtaRunner {
 
  private:
   // cta.cpp
+  /// `independent`: Divergence::barriers.
+  template <bool independent>
   void turn(Warp& w);
   /// Gives away what the trace has of the warp since the last segment.
   void end_segment(Warp& w, TraceSink& segments);
@@ -90,6 +93,24 @@ class CtaRunner {
   [[noreturn]] void deadlock();
   /// "warps 1,2 wait at barrier 1 on line 8; 1 warp has exited", of the warps that do.
   std::string waiting_text() const;
+
+  // lane_groups.cpp: Divergence::barriers
+  /// Whether the top of the stack may execute `op`. If not, something else is on top.
+  bool may_execute(Warp& w, const Op& op, trace::LaneMask active);
+  /// Lanes that have to come to the instruction too before `active` executes it.
+  trace::LaneMask awaited(const Warp& w, const Op& op, trace::LaneMask active) const;
+  bool meet(Warp& w);
+  bool meet_at_barrier(Warp& w);
+  bool meet_for_exchange(Warp& w);
+  struct HeldGroup;
+  std::vector<HeldGroup> held_groups(Warp& w);
+  void exchange(Warp& w, const std::vector<HeldGroup>& groups);
+  /// Puts another group on top. `unless`: lanes whose groups do not count. False if there is none.
+  bool bring_up_next(Warp& w, trace::LaneMask unless);
+  [[noreturn]] void never_met(const Warp& w, const Op& op, trace::LaneMask active, trace::LaneMask missing) const;
+  void note_poll(Warp& w, const Op& op);
+  /// The warp is proved to go round. False if none of its lanes could do anything else.
+  bool try_others(Warp& w);
 
   // endless.cpp
   std::string polled_text(const Warp& w, const SpinWatch::Poll& poll) const;
@@ -191,6 +212,28 @@ class CtaRunner {
   /// values are zero, one that does not name its own lane, and members with different masks. The whole is read before a
   /// lane's destination, which may be the mask.
   MemberMasks member_masks(const Warp& w, const Op& op, std::size_t value, trace::LaneMask active) const;
+  /// Which operand has the member mask; SIZE_MAX: none.
+  static std::size_t member_operand(const Op& op);
+  /// The operands of lanes that execute a .sync instruction in other groups than the one that executes it now.
+  struct Exchange {
+    trace::LaneMask lanes = 0;  ///< of all groups
+    std::array<std::uint64_t, trace::max_lanes> value{};
+    trace::LaneMask predicate = 0;
+    WrittenBytes written{};
+  };
+  /// Lanes that take part in an instruction that `active` executes.
+  trace::LaneMask taking_part(trace::LaneMask active) const { return exchange_ == nullptr ? active : exchange_->lanes; }
+  /// Puts the values of the lanes of other groups into those of a shuffle.
+  void take_foreign(trace::LaneMask active, std::uint32_t* value, WrittenBytes& known) const;
+  /// The lanes of `simt` that the guard leaves.
+  trace::LaneMask active_lanes(Warp& w, const Op& op, trace::LaneMask simt) {
+    if (!op.guarded) return simt;
+    if ((simt & ~w.predicate_written[op.guard]) != 0) {
+      read_predicate(w, op, {static_cast<std::int16_t>(op.guard), false, false}, simt);
+    }
+    const trace::LaneMask p = w.predicates[op.guard];
+    return simt & (op.guard_negated ? ~p : p);
+  }
   void put(Warp& w, std::uint32_t destination, unsigned words, unsigned lane, std::uint64_t value) const;
   std::uint64_t get(const Warp& w, const LaneSource& s, unsigned lane, bool wide) const;
 
@@ -226,6 +269,9 @@ class CtaRunner {
   bool shared_values_ = false;  ///< the trace holds what is written to shared memory
   std::uint32_t threads_ = 0;
   bool in_segments_ = false;  ///< the trace of this CTA
+  bool independent_;          ///< Divergence::barriers
+  bool left_stack_order_ = false;
+  const Exchange* exchange_ = nullptr;
   std::vector<std::unique_ptr<Warp>> warps_;
   /// Warps that came to a barrier by bar.arrive since it last opened, and the threads that they said it is for.
   struct Arrivals {

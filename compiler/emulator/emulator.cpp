@@ -23,6 +23,8 @@ struct Emulator::Impl {
   bool depends = false;            ///< CTAs on each other
   std::uint64_t grid_barrier = 0;  ///< address, once a cooperative launch has been run
 
+  bool left_stack_order = false;
+
   std::uint64_t fresh_grid_barrier();
   void load_parameters(const LaunchRequest& request);
 };
@@ -61,8 +63,9 @@ std::uint64_t Emulator::Impl::fresh_grid_barrier() {
 Emulator::Emulator(const ir::Function& function, const std::vector<std::int32_t>& reconvergence, DeviceMemory& memory,
                    const ModuleImage& image, const EmulatorOptions& options)
     : impl_(new Impl{
-          decode(function, reconvergence, image, options.warp_size), memory, image, options, nullptr, {}, false, 0}) {
-  impl_->depends = !may_run_in_parallel(impl_->program);
+          decode(function, reconvergence, image, options.warp_size), memory, image, options, nullptr, {}, false, 0, false}) {
+  // Whether lanes leave the stack's order is known of CTAs that run in order.
+  impl_->depends = !may_run_in_parallel(impl_->program) || options.divergence == Divergence::barriers;
   if (options.races != RaceRule::off) {
     impl_->races = std::make_unique<RaceDetector>(impl_->program, memory, options.races);
   }
@@ -106,7 +109,9 @@ RunCounts Emulator::run(const LaunchRequest& request, const trace::Kernel* kerne
     impl_->depends = grid.found_conflict();
     return counts;
   }
-  const RunCounts counts = GridRunner(context, resident, kernel, sink).run(progress);
+  GridRunner runner(context, resident, kernel, sink);
+  const RunCounts counts = runner.run(progress);
+  impl_->left_stack_order = impl_->left_stack_order || runner.left_stack_order();
   if (impl_->races) impl_->races->finish_launch();
   return counts;
 }
@@ -114,6 +119,8 @@ RunCounts Emulator::run(const LaunchRequest& request, const trace::Kernel* kerne
 std::uint64_t Emulator::resident_ctas(const LaunchRequest& request) const {
   return emulator::resident_ctas(*impl_->program.function, request);
 }
+
+bool Emulator::left_stack_order() const { return impl_->left_stack_order; }
 
 std::vector<Race> Emulator::races() const { return impl_->races ? impl_->races->races() : std::vector<Race>{}; }
 

@@ -102,8 +102,12 @@ void CtaRunner::endless(const Launched& launched) {
   }
   const std::string lanes = waiting_lanes_text(w);
   if (!lanes.empty()) {
-    text += "; of its own warp, " + lanes +
-            " until these lanes leave the loop (the lanes of a warp have one program counter here)";
+    text += "; of its own warp, " + lanes;
+    if (!independent_) {
+      text +=
+          " until these lanes leave the loop (the lanes of a warp have one program counter here; --divergence barriers "
+          "gives them their own)";
+    }
   }
   if (stuck > 1) text += "; " + std::to_string(stuck) + " warps of the CTA loop so";
   const std::string others = waiting_text();

@@ -101,6 +101,10 @@ RunCounts GridRunner::counts() const {
   return counts;
 }
 
+bool GridRunner::left_stack_order() const {
+  return std::any_of(slots_.begin(), slots_.end(), [](const Slot& s) { return s.runner->left_stack_order(); });
+}
+
 std::uint64_t resident_ctas(const ir::Function& f, const LaunchRequest& request) {
   constexpr std::uint64_t multiprocessors = 132, registers = 65536, register_unit = 256, threads = 2048, ctas = 32;
   constexpr std::uint64_t shared = 228 << 10, reserved_shared = 1 << 10, program_warp = 32;

@@ -40,6 +40,7 @@ class GridRunner {
   void run_range(std::uint64_t first, std::uint64_t end, const std::function<void(std::uint64_t)>& progress);
   /// Of all that have run.
   RunCounts counts() const;
+  bool left_stack_order() const;
 
  private:
   /// Keeps the segments of a CTA until the sink can have them.

@@ -62,6 +62,9 @@ class SpinWatch {
   /// wait for each other.
   enum class Outlook : std::uint8_t { open, waits, endless };
   Outlook outlook(const std::vector<std::unique_ptr<Warp>>& warps) const;
+  /// The warp does something else now.
+  void forget(unsigned warp) { seen_[warp].snapshot_epoch = seen_[warp].stuck_epoch = 0; }
+  std::uint64_t epoch() const { return window_.epoch(); }
   bool is_stuck(unsigned warp) const { return seen_[warp].stuck_epoch == window_.epoch(); }
 
   /// The read that the warp most likely waits for: a strong one before a weak one, then the latest.

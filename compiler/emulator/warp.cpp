@@ -36,6 +36,10 @@ void Warp::reset(const WarpPlace& place) {
   stack_.assign(1, {0, exit_position, live_});
   state = WarpState::ready;
   executed = 0;
+  held = spun = tried = 0;
+  polls_in_vain = left_stack_order = false;
+  polls.fill({});
+  united_.clear();
   regs.bank[1] = program_.constants.data();
   std::memset(regs.carry, 0, sizeof regs.carry);
   for (std::size_t s = 0; s < program_.specials.size(); ++s) {

@@ -117,6 +117,26 @@ class Warp {
     ++stack_.back().pc;
     if (stack_.back().pc == stack_.back().reconvergence) settle();
   }
+  // Divergence::barriers (warp_groups.cpp). A group is an entry of lanes that none above it has; other entries wait for
+  // lanes above. The order of groups in the stack says which runs first, and nothing else.
+
+  /// The lanes of all entries above this one.
+  trace::LaneMask lanes_above(std::size_t entry) const;
+  bool is_group(std::size_t entry) const {
+    return stack_[entry].mask != 0 && (stack_[entry].mask & lanes_above(entry)) == 0;
+  }
+  /// The topmost entry that has the lane, which is live.
+  std::size_t entry_of(unsigned lane) const;
+  const std::vector<StackEntry>& stack() const { return stack_; }
+  /// Puts a group on top.
+  void bring_up(std::size_t entry);
+  /// Lanes that wait to meet others go ahead without them, as a group on top. False if none waits.
+  bool release_waiting();
+  /// Groups at one instruction become one, on top, until split_up().
+  void unite(trace::LaneMask lanes);
+  /// Behind that instruction.
+  void split_up();
+
   /// Drops entries that are empty or have reached their reconvergence point.
   void settle();
 
@@ -155,9 +175,24 @@ class Warp {
   trace::LaneMask barrier_lanes = 0;  ///< that came to it
   trace::LaneMask barrier_vote = 0;   ///< bar.red: the predicate, in those lanes
   std::uint64_t executed = 0;         ///< warp instructions
+  trace::LaneMask held = 0;           ///< of groups that wait at an instruction for other lanes of the warp
+  trace::LaneMask spun = 0;           ///< of groups that have polled in vain: others go first
+  trace::LaneMask tried = 0;          ///< of groups that have had a turn since nothing has changed any more ...
+  std::uint64_t tried_epoch = 0;      ///< ... in this epoch
+  bool polls_in_vain = false;         ///< the group on top
+  bool left_stack_order = false;
+  /// What the last strong reads have found, to tell that nothing changes.
+  struct Poll {
+    std::uint32_t position = UINT32_MAX;
+    std::uint32_t times = 0;
+    std::uint64_t found = 0;  ///< hash of lanes, addresses and values
+  };
+  std::array<Poll, 4> polls{};
+  unsigned next_poll = 0;
   std::unique_ptr<trace::WarpEncoder> encoder;
 
  private:
+  void restack(std::vector<StackEntry> next);
   void push(std::uint32_t pc, std::uint32_t reconvergence, trace::LaneMask mask, bool parked);
   void fill_special(std::size_t slot, const WarpPlace& place);
   std::uint32_t* special_slot(std::size_t slot) { return regs.bank[2] + slot * 2 * program_.lanes; }
@@ -167,6 +202,7 @@ class Warp {
   bool specials_are_filled_ = false;  ///< those that are the same for every CTA of the launch
   trace::LaneMask live_ = 0;
   std::vector<StackEntry> stack_;
+  std::vector<StackEntry> united_;   ///< the groups that the top consists of
   std::vector<WrittenBytes> parts_;  ///< per register, of lanes that are not in `written`
   std::vector<AlignedWords> registers_;
   std::vector<AlignedWords> specials_;

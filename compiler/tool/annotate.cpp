@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -89,8 +90,8 @@ void finish(Run& run, const AnnotateResult& result) {
 
 /// What earlier runs have found, and the static part of the trace, which comes first, must say.
 struct Findings {
-  std::map<std::string, std::set<KernelName>> racy;  ///< by variant
-  std::map<std::string, std::string> impossible;     ///< variants that the program cannot have, with the reason
+  std::map<std::string, std::set<KernelName>> racy, apart;  ///< by variant
+  std::map<std::string, std::string> impossible;            ///< variants that the program cannot have, with the reason
 };
 
 /// A variant that cannot be had; `what()` says why.
@@ -119,10 +120,16 @@ void for_code(const trace::Variant& variant, Work work) {
 std::vector<Code> compile_codes(const AnnotateOptions& options, const Findings& known, const Program& program,
                                 AnnotateResult& result) {
   std::vector<Code> codes;
-  codes.push_back(compile_code({{trace::plain_variant, {}, ""}, options, {}}, program));
+  const auto with_known = [&](const std::string& variant, AnnotateOptions its_options) {
+    const auto apart = known.apart.find(variant);
+    if (apart != known.apart.end()) its_options.apart_kernels = apart->second;
+    return its_options;
+  };
+  codes.push_back(
+      compile_code({{trace::plain_variant, {}, ""}, with_known(trace::plain_variant, options), {}}, program));
   for (const trace::SchemeCode& code : codes_for(options.schemes)) {
     const std::vector<trace::CodeOption> its_options = code.options_for(uses_shared_memory(program));
-    Code more{{code.name, code.schemes, ""}, with_code(options, its_options), {}};
+    Code more{{code.name, code.schemes, ""}, with_known(code.name, with_code(options, its_options)), {}};
     more.variant.options = options_text(more.options, its_options);
     const auto without = [&](const std::string& why) {
       result.without_variant.push_back(scheme_list(more.variant) + ": " + why);
@@ -241,16 +248,18 @@ std::unique_ptr<Run> run_until_known(const AnnotateOptions& options, Findings& k
       known.impossible[e.variant()] = e.what();
       continue;
     }
-    std::map<std::string, std::set<KernelName>> racy;
+    std::map<std::string, std::set<KernelName>> racy, apart = known.apart;
     if (!result.racy_kernels.empty()) racy[trace::plain_variant] = result.racy_kernels;
+    apart[trace::plain_variant].insert(result.apart_kernels.begin(), result.apart_kernels.end());
     for (const VariantResult& v : result.variants) {
       if (!v.racy_kernels.empty()) racy[v.variant.name] = v.racy_kernels;
+      apart[v.variant.name].insert(v.apart_kernels.begin(), v.apart_kernels.end());
     }
-    if (options.out.empty() || racy == known.racy) {
-      known.racy = std::move(racy);
-      return done;
-    }
+    for (auto of = apart.begin(); of != apart.end();) of = of->second.empty() ? apart.erase(of) : std::next(of);
+    const bool is_known = options.out.empty() || (racy == known.racy && apart == known.apart);
     known.racy = std::move(racy);
+    known.apart = std::move(apart);
+    if (is_known) return done;
   }
 }
 
@@ -310,7 +319,8 @@ AnnotateResult annotate(const AnnotateOptions& options) {
     }
     // A file whose guess was wrong is written again; a pipe cannot be.
     Findings findings;
-    if ((options.check_races || options.all_schemes) && is_written_directly(options.out)) {
+    const bool apart = options.divergence == emulator::Divergence::barriers;
+    if ((options.check_races || options.all_schemes || apart) && is_written_directly(options.out)) {
       AnnotateOptions search = known;
       search.out.clear();
       run_until_known(search, findings, result);

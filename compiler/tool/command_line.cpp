@@ -141,6 +141,15 @@ void parse_concurrent_ctas(const std::string& text, AnnotateOptions& o) {
   }
 }
 
+void parse_divergence(const std::string& text, AnnotateOptions& o) {
+  if (text == "stack") return;
+  if (text != "barriers") {
+    throw InputError("error: --divergence '" + text + "', expected stack or barriers" +
+                     base::suggestion(text, {"stack", "barriers"}));
+  }
+  o.divergence = emulator::Divergence::barriers;
+}
+
 /// The options' names, to suggest one.
 std::vector<std::string> names_of(const po::options_description& options) {
   std::vector<std::string> names;
@@ -165,7 +174,7 @@ void refuse_empty(const po::variables_map& values) {
 /// Options that are more than a value: they are taken apart when all are known.
 struct Texts {
   std::string ctas, race_rule, out_of_bounds = "error", undefined = "error", annotations = "all", schemes,
-                               concurrent_ctas = "1";
+                               concurrent_ctas = "1", divergence = "stack";
   std::vector<std::string> dumps;
 };
 
@@ -270,8 +279,14 @@ po::options_description describe(AnnotateOptions& o, Texts& texts) {
       "concurrent-ctas", po::value(&texts.concurrent_ctas)->value_name("N")->default_value("1"),
       "CTAs of a launch that advance together, so that one may wait for another (chained scans, locks, queues); 1: one "
       "after another, each to its end; fit: as many as an H100 holds. Cooperative launches advance together in any "
-      "case")("shared-values", po::bool_switch(&o.shared_values),
-              "the trace also holds what each store and atomic operation leaves in shared memory")(
+      "case")(
+      "divergence", po::value(&texts.divergence)->value_name("HOW")->default_value("stack"),
+      "how lanes of a warp that part go on: stack; or barriers, as on sm_70 and later: a side that waits for lanes of "
+      "its "
+      "own warp (locks, shuffles and barriers on several paths) lets them go on. Kernels that need that are left "
+      "without annotations that rely on the stack's order")(
+      "shared-values", po::bool_switch(&o.shared_values),
+      "the trace also holds what each store and atomic operation leaves in shared memory")(
       "report", po::value(&o.report)->value_name("FILE"), "write the static report as JSON")(
       "listing", po::value(&o.listing)->value_name("FILE"), "write the allocated code as annotated assembly")(
       "dump-buffer", po::value(&texts.dumps)->value_name("NAME=FILE"),
@@ -425,6 +440,7 @@ CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes
   parse_out_of_bounds(texts.out_of_bounds, o);
   parse_undefined(texts.undefined, o);
   parse_concurrent_ctas(texts.concurrent_ctas, o);
+  parse_divergence(texts.divergence, o);
   if (!o.trace.empty()) check_trace_options(o, values);
   check_together(o, texts);
   o.producer = "regatta-annotate " REGATTA_VERSION;

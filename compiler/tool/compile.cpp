@@ -78,9 +78,16 @@ void place_shared_variables(ir::Function& function, const passes::PassList& pass
 }
 
 /// Runs the passes. A kernel is left without an annotation that nobody asked for and that it cannot have.
-void annotate(CompiledKernel& k) {
+void annotate(CompiledKernel& k, const CompileOptions& options) {
   for (const auto& pass : k.passes) {
     std::string& left_out = k.left_out.emplace_back();
+    const bool is_refused = options.lanes_apart && pass->needs_stack_order();
+    const std::string refusal = "kernel '" + k.function->name + "': " + lanes_apart_text;
+    if (is_refused && pass->by_default()) {
+      left_out = refusal;
+      continue;
+    }
+    const std::size_t had = k.trace_kernel.annotations.size() + k.trace_kernel.inserted.size();
     try {
       pass->run(k.trace_kernel, *k.analyses);
     } catch (const trace::InputError& e) {
@@ -88,19 +95,28 @@ void annotate(CompiledKernel& k) {
       const std::string prefix = "error: ", text = e.what();
       left_out = text.rfind(prefix, 0) == 0 ? text.substr(prefix.size()) : text;
     }
+    // Others write what an option has asked for.
+    if (is_refused && k.trace_kernel.annotations.size() + k.trace_kernel.inserted.size() != had) {
+      throw trace::InputError("error: " + refusal);
+    }
   }
 }
 
 }  // namespace
 
+const char* const lanes_apart_text =
+    "the lanes of a warp do not go in the order of a SIMT stack, on which the annotation relies (--divergence "
+    "barriers)";
+
 CompiledKernel compile(ir::Function function, const CompileOptions& options) {
+  function.ordered_exchanges = options.ordered_exchanges;
   passes::PassList passes = options.make_passes();
   place_shared_variables(function, passes, options);
   CompiledKernel k = allocate(std::move(function), options);
   k.passes = std::move(passes);
   if (options.renumber) renumber(k, options);
   reorder(k, options);
-  annotate(k);
+  annotate(k, options);
   return k;
 }
 
@@ -140,7 +156,7 @@ EntryReport report_of(CompiledKernel& kernel) {
   r.blocks = f.blocks.size();
   r.loops = kernel.analyses->loops().loops().size();
   for (std::size_t p = 0; p < kernel.passes.size(); ++p) {
-    r.passes.push_back(kernel.passes[p]->summary(kernel.trace_kernel));
+    r.passes.push_back(kernel.passes[p]->summary(kernel.left_out[p].empty() ? kernel.trace_kernel : trace::Kernel{}));
     r.passes.back().name = kernel.passes[p]->name();
     r.passes.back().is_default = kernel.passes[p]->by_default();
     r.passes.back().left_out = kernel.left_out[p];

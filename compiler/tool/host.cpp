@@ -135,6 +135,7 @@ void Host::add_kernel(std::size_t module, CompiledKernel kernel) {
   options.textures = &textures_;
   options.max_instructions = options_.max_instructions;
   options.concurrent_ctas = options_.concurrent_ctas;
+  options.divergence = options_.divergence;
   options.stray_reads = options_.out_of_bounds != OutOfBounds::error;
   options.threads = options_.threads != 0 ? options_.threads : base::threads();
   options.undefined_zero = options_.undefined_zero;
@@ -151,6 +152,9 @@ void Host::add_kernel(std::size_t module, CompiledKernel kernel) {
     if (options_.races_known) {
       const bool racy = options_.racy_kernels.count(name) != 0;
       kernel.trace_kernel.annotations.push_back({racy ? trace::races_section : trace::race_free_section, 1, {}});
+    }
+    if (options_.apart_kernels.count(name) != 0) {
+      kernel.trace_kernel.annotations.push_back({trace::lanes_apart_section, 1, {}});
     }
     ready.trace_index = writer_->add_kernel(kernel.trace_kernel);
   }
@@ -277,6 +281,7 @@ void Host::collect_findings() {
       result_.races.push_back(std::move(r));
       result_.racy_kernels.insert(name);
     }
+    if (kernel.emulator->left_stack_order()) result_.apart_kernels.insert(name);
     const std::vector<emulator::StrayRead>& strays = kernel.emulator->stray_reads();
     result_.stray_reads.insert(result_.stray_reads.end(), strays.begin(), strays.end());
   }

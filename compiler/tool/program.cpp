@@ -87,6 +87,7 @@ CompileOptions compile_options(const AnnotateOptions& options) {
   o.pass_options = options.pass_options;
   o.annotations = options.annotations;
   o.warp_size = options.warp_size;
+  o.ordered_exchanges = options.divergence == emulator::Divergence::barriers;
   return o;
 }
 
@@ -124,6 +125,7 @@ Code compile_code(Code code, const Program& program) {
     const ptx::EntryResult& entry = entry_of(l, program.modules);
     if (!entry.accepted) throw trace::InputError(entry.message);
     CompileOptions compilation = compile_options(options);
+    compilation.lanes_apart = options.apart_kernels.count(kernel_name(l)) != 0;
     compilation.dynamic_shared_bytes = static_cast<std::uint32_t>(l.dynamic_shared);
     for (const launch::Launch& same : program.file.launches) {
       if (kernel_name(same) != kernel_name(l)) continue;

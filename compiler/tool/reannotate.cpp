@@ -208,6 +208,12 @@ class Addition {
       for (std::size_t p = 0; p < compiled.passes.size(); ++p) {
         const std::string name = compiled.passes[p]->name();
         if (sections_.count(name) + asked_.count(name) == 0) continue;
+        if (trace::lanes_apart(kernels[k]) && compiled.passes[p]->needs_stack_order()) {
+          if (asked_.count(name) != 0 || needs(reader.variant(), name)) {
+            refuse("kernel " + kernels[k].name + ": " + lanes_apart_text);
+          }
+          continue;
+        }
         if (!compiled.left_out[p].empty() && needs(reader.variant(), name)) refuse(compiled.left_out[p]);
         add_section(compiled.trace_kernel, name, options_.sections, kernels[k]);
       }

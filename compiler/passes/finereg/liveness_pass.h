@@ -10,6 +10,8 @@ namespace regatta::passes {
 class LivenessPass : public AnnotationPass {
  public:
   std::string name() const override { return trace::liveness_section; }
+  /// Whose lanes wait where is in the trace.
+  bool needs_stack_order() const override { return false; }
   void run(trace::Kernel& kernel, analysis::FunctionAnalyses& analyses) override;
   PassSummary summary(const trace::Kernel& kernel) const override;
   std::string listing_column() const override { return "registers live before it"; }

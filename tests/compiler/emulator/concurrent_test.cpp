@@ -53,25 +53,6 @@ struct Setup {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-bool same(const trace::WarpColumns& a, const trace::WarpColumns& b) {
-  return a.run_start == b.run_start && a.run_length == b.run_length && a.mask_at == b.mask_at && a.mask == b.mask &&
-         a.guard_mask == b.guard_mask && a.address_kind == b.address_kind && a.address_base == b.address_base &&
-         a.address_delta == b.address_delta && a.value_kind == b.value_kind && a.value_data == b.value_data &&
-         a.predicate == b.predicate && a.stack_at == b.stack_at && a.stack_event == b.stack_event &&
-         a.stack_mask == b.stack_mask && a.warp_instructions == b.warp_instructions;
-}
-
-bool same(const std::vector<trace::Cta>& a, const std::vector<trace::Cta>& b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t c = 0; c < a.size(); ++c) {
-    if (a[c].index != b[c].index || a[c].warps.size() != b[c].warps.size()) return false;
-    for (std::size_t w = 0; w < a[c].warps.size(); ++w) {
-      if (!same(a[c].warps[w], b[c].warps[w])) return false;
-    }
-  }
-  return true;
-}
-
 /// nvcc's code of samples/grid_sync.cu on `ctas` CTAs of 96 threads.
 struct GridSync {
   explicit GridSync(unsigned ctas, unsigned warp_size = 32)
@@ -174,7 +155,7 @@ TEST_CASE("the trace of CTAs that do not need each other does not depend on how 
     KeepCtas several;
     s.machine.options.concurrent_ctas = together;
     const emulator::RunCounts again = s.machine.run(&several);
-    CHECK(same(one.ctas, several.ctas));
+    CHECK(same_traces(one.ctas, several.ctas));
     CHECK(again.warp_instructions == counts.warp_instructions);
     CHECK(again.thread_instructions == counts.thread_instructions);
   }
@@ -185,7 +166,7 @@ TEST_CASE("a run of CTAs that need each other is the same each time") {
   Setup a(backward_chain, 40, 64, 0), b(backward_chain, 40, 64, 0);
   a.machine.run(&first);
   b.machine.run(&second);
-  CHECK(same(first.ctas, second.ctas));
+  CHECK(same_traces(first.ctas, second.ctas));
 }
 
 TEST_CASE("a cooperative launch has a barrier of its grid") {

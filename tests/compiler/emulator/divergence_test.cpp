@@ -82,14 +82,18 @@ std::string nested(Dice& dice, unsigned depth, unsigned& label) {
 }
 
 std::vector<std::uint32_t> run(const std::string& text, unsigned threads_per_cta, unsigned warp_size,
-                               unsigned registers, emulator::RunCounts* counts = nullptr) {
+                               unsigned registers, emulator::RunCounts* counts = nullptr,
+                               emulator::Divergence divergence = emulator::Divergence::stack,
+                               KeepCtas* trace = nullptr) {
   constexpr unsigned threads = 192;
   Machine m(text, warp_size, registers);
   const std::uint64_t out = m.buffer("out", threads * 4);
   m.parameter(out);
   m.request.block = {threads_per_cta, 1, 1};
   m.request.grid = {threads / threads_per_cta, 1, 1};
-  const emulator::RunCounts c = m.run();
+  m.options.divergence = divergence;
+  const emulator::RunCounts c = m.run(trace);
+  CHECK_FALSE(m.left_stack_order);
   if (counts != nullptr) *counts = c;
   return m.read<std::uint32_t>(out, threads);
 }
@@ -101,6 +105,13 @@ void check(const std::string& body) {
   CHECK(run(text, 96, 32, 255, &counts) == alone);
   CHECK(run(text, 192, 64, 255) == alone);
   CHECK(run(text, 48, 32, 16) == alone);
+  // Where no lane waits for another one, barriers are a stack.
+  for (const unsigned warp_size : {32u, 64u}) {
+    KeepCtas stack, barriers;
+    run(text, 192, warp_size, 255, nullptr, emulator::Divergence::stack, &stack);
+    CHECK(run(text, 192, warp_size, 255, nullptr, emulator::Divergence::barriers, &barriers) == alone);
+    CHECK(same_traces(stack.ctas, barriers.ctas));
+  }
 }
 
 }  // namespace

@@ -13,12 +13,36 @@
 
 namespace regatta::test {
 
+namespace {
+
+bool same_columns(const trace::WarpColumns& a, const trace::WarpColumns& b) {
+  return a.run_start == b.run_start && a.run_length == b.run_length && a.mask_at == b.mask_at && a.mask == b.mask &&
+         a.guard_mask == b.guard_mask && a.address_kind == b.address_kind && a.address_base == b.address_base &&
+         a.address_delta == b.address_delta && a.value_kind == b.value_kind && a.value_data == b.value_data &&
+         a.predicate == b.predicate && a.stack_at == b.stack_at && a.stack_event == b.stack_event &&
+         a.stack_mask == b.stack_mask && a.warp_instructions == b.warp_instructions;
+}
+
+}  // namespace
+
+bool same_traces(const std::vector<trace::Cta>& a, const std::vector<trace::Cta>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t c = 0; c < a.size(); ++c) {
+    if (a[c].index != b[c].index || a[c].warps.size() != b[c].warps.size()) return false;
+    for (std::size_t w = 0; w < a[c].warps.size(); ++w) {
+      if (!same_columns(a[c].warps[w], b[c].warps[w])) return false;
+    }
+  }
+  return true;
+}
+
 Machine::Machine(const std::string& ptx, unsigned warp_size, unsigned max_registers, const std::string& entry,
-                 const passes::Target& target)
+                 const passes::Target& target, bool ordered_exchanges)
     : module(ptx::parse_module(ptx, "k.ptx")), function(&module.functions.at(0)) {
   for (ir::Function& f : module.functions) {
     if (f.name == entry) function = &f;
   }
+  function->ordered_exchanges = ordered_exchanges;
   options.warp_size = warp_size;
   passes::AllocationOptions allocation;
   allocation.max_registers = max_registers;
@@ -34,7 +58,9 @@ Machine::Machine(const std::string& ptx, unsigned warp_size, unsigned max_regist
 
 emulator::RunCounts Machine::run(emulator::TraceSink* sink) {
   emulator::Emulator emulator(*function, reconvergence, memory, *image, options);
-  return emulator.run(request, &kernel, sink);
+  const emulator::RunCounts counts = emulator.run(request, &kernel, sink);
+  left_stack_order = emulator.left_stack_order();
+  return counts;
 }
 
 std::string Machine::error() {

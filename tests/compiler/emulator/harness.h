@@ -23,11 +23,15 @@ struct KeepCtas : emulator::TraceSink {
   void take(trace::Cta&& cta) override { ctas.push_back(std::move(cta)); }
 };
 
+/// Whether all columns are the same.
+bool same_traces(const std::vector<trace::Cta>& a, const std::vector<trace::Cta>& b);
+
 class Machine {
  public:
   /// An entry of the module, the first where none is named, compiled. `max_registers` below 255 forces spills.
   explicit Machine(const std::string& ptx, unsigned warp_size = 32, unsigned max_registers = 255,
-                   const std::string& entry = "", const passes::Target& target = passes::Target::generic());
+                   const std::string& entry = "", const passes::Target& target = passes::Target::generic(),
+                   bool ordered_exchanges = false);
 
   std::uint64_t buffer(const std::string& name, std::uint64_t bytes, bool initialised = true) {
     return memory.allocate(name, bytes, initialised);
@@ -67,6 +71,7 @@ class Machine {
   std::vector<std::int32_t> reconvergence;
   std::unique_ptr<emulator::ModuleImage> image;
   trace::Kernel kernel;
+  bool left_stack_order = false;  ///< by the last run()
 
  private:
   std::size_t parameters_ = 0;

@@ -32,7 +32,8 @@ struct Dependence {
 /// constants are never written), unless both have the same base register with the same value, or no base register,
 /// and their byte ranges are disjoint.
 /// Ordering points for memory: volatile and strong accesses, atomics, barriers (bar.warp.sync too), fences, traps,
-/// prints. Ordering points for everything: reads of clocks and timers. The block's terminator comes after everything.
+/// prints. Exchanges between lanes are in order where ir::Function::ordered_exchanges says so. Ordering points for
+/// everything: reads of clocks and timers. The block's terminator comes after everything.
 /// The edges suffice, transitively; not every dependent pair has one.
 class Dependences {
  public:
@@ -70,6 +71,7 @@ class Dependences {
   LastAccess& last(std::uint32_t variable);
   void memory(const ir::Instruction& i, std::size_t n);
   void memory_order_point(std::size_t n);
+  void exchange(const ir::Instruction& i, std::size_t n);
   Access access_of(const ir::Instruction& i, std::size_t n);
   static bool may_meet(const Access& a, const Access& b);
 
@@ -82,6 +84,7 @@ class Dependences {
   std::vector<LastAccess> last_;
   std::vector<std::uint32_t> touched_;  ///< variables with an entry in last_
   std::vector<Access> accesses_;        ///< since the last ordering point
+  std::int32_t last_exchange_ = -1;
   std::int32_t last_memory_point_ = -1;
   std::int32_t last_full_point_ = -1;
 };

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <regatta/emulator/device_memory.h>
+#include <regatta/emulator/divergence.h>
 #include <regatta/emulator/module_image.h>
 #include <regatta/emulator/races.h>
 #include <regatta/emulator/stray_reads.h>
@@ -45,6 +46,7 @@ struct EmulatorOptions {
   /// Threads that run CTAs, of launches that are not traced and whose CTAs do not depend on each other (checked). What
   /// comes of it is the same as with 1, messages included.
   unsigned threads = 1;
+  Divergence divergence = Divergence::stack;
   RaceRule races = RaceRule::off;  ///< costs nothing when off; several times the time and memory else
   /// Receives what the kernel's vprintf prints, one call per thread and printf, in the order of execution (CTAs in
   /// index order, lanes ascending). Empty: standard output.
@@ -121,6 +123,9 @@ class Emulator {
   RunCounts run(const LaunchRequest& request, const trace::Kernel* kernel = nullptr, TraceSink* sink = nullptr,
                 const std::function<void(std::uint64_t)>& progress = {});
 
+  /// With Divergence::barriers: whether, in a run so far, the lanes of a warp went in an order that a SIMT stack does
+  /// not have. Otherwise the traces are the same.
+  bool left_stack_order() const;
   /// The races of all runs so far, in the order they were found, one per pair of instructions.
   std::vector<Race> races() const;
   /// With EmulatorOptions::stray_reads, those of all runs so far, by instruction, in the order they were found.

@@ -452,6 +452,8 @@ struct Function {
   LaunchBounds bounds;
   std::vector<std::string> trap_texts;  ///< what is wrong where a trap ends the run; '%' stands for a value
 
+  /// Exchanges between lanes (.sync) keep their order, because lanes may come to them on several paths.
+  bool ordered_exchanges = false;
   bool allocated = false;            ///< operands hold physical numbers
   std::uint32_t registers_used = 0;  ///< after allocation: highest general register + 1
   std::uint32_t predicates_used = 0;

@@ -62,6 +62,10 @@ class AnnotationPass {
   /// kernel is left without the annotation, and the report, the listing and the console say why.
   virtual bool is_required() const { return true; }
 
+  /// Whether the annotation holds only where one side of a branch runs to the place where the lanes meet before the
+  /// other side does. Kernels whose lanes went otherwise (emulator::Divergence::barriers) are left without it.
+  virtual bool needs_stack_order() const { return true; }
+
   /// Whether the pass moves the shared variables. At most one pass may.
   virtual bool places_shared_variables() const { return false; }
   /// Where they are to lie. `kernel` and `analyses` are a first allocation of the function, with the front end's places

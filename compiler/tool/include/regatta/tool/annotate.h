@@ -4,6 +4,7 @@
 // line around it.
 #pragma once
 
+#include <regatta/emulator/divergence.h>
 #include <regatta/emulator/races.h>
 #include <regatta/emulator/stray_reads.h>
 #include <regatta/passes/pass_registry.h>
@@ -58,6 +59,7 @@ struct AnnotateOptions {
   std::uint64_t max_instructions = std::uint64_t{1} << 31;  ///< per warp
   std::uint64_t concurrent_ctas = 1;                        ///< emulator::EmulatorOptions::concurrent_ctas
   unsigned threads = 0;                                     ///< that run launches without a trace; 0: base::threads()
+  emulator::Divergence divergence = emulator::Divergence::stack;
   /// Schemes for which the trace is to have a code of its own, if they need one (trace/scheme_code.h): variants.
   std::vector<std::string> schemes;
   /// All schemes: a code that the program cannot have is left out, and the result says why.
@@ -71,6 +73,8 @@ struct AnnotateOptions {
   /// by annotate() itself.
   bool races_known = false;
   std::set<KernelName> racy_kernels;
+  /// Those whose lanes are known to leave the order of a SIMT stack. Set by annotate() itself.
+  std::set<KernelName> apart_kernels;
   // Set by annotate() itself, for the run that only looks at addresses.
   bool memory_below_4_gb = false;
   bool print_nothing = false;
@@ -118,6 +122,7 @@ struct CodeResult {
   std::vector<std::string> failed_expectations;  ///< messages; not empty means exit status 3
   std::vector<emulator::Race> races;             ///< likewise
   std::set<KernelName> racy_kernels;             ///< those with races
+  std::set<KernelName> apart_kernels;            ///< those whose lanes left the order of a SIMT stack
   std::vector<emulator::StrayRead> stray_reads;  ///< with OutOfBounds::warn and zero
   double seconds = 0;                            ///< of emulation and trace writing
 };

@@ -40,6 +40,8 @@ struct CompileOptions {
   unsigned warp_size = 32;
   std::uint32_t dynamic_shared_bytes = 0;  ///< the least of a launch of the kernel, 0 if none is known
   bool shared_values = false;              ///< the trace holds what is written to shared memory
+  bool ordered_exchanges = false;          ///< ir::Function::ordered_exchanges
+  bool lanes_apart = false;                ///< no annotation that AnnotationPass::needs_stack_order()
 
   passes::PassList make_passes() const { return passes.make(pass_options, annotations); }
 };
@@ -49,6 +51,8 @@ CompiledKernel compile(ir::Function function, const CompileOptions& options);
 EntryReport report_of(CompiledKernel& kernel);
 /// Of an entry that was refused, `message` saying why.
 EntryReport refusal_of(const std::string& name, const std::string& message, const CompileOptions& options);
+/// Why a kernel is without annotations that need the order of a SIMT stack.
+extern const char* const lanes_apart_text;
 /// General registers live just after each instruction, in program order; values that lanes on another path still need
 /// count.
 std::vector<std::uint32_t> live_registers(CompiledKernel& kernel);

@@ -173,6 +173,17 @@ inline RaceCheck race_check(const Kernel& kernel) {
   return found;
 }
 
+/// Empty section of a kernel whose lanes of a warp went in an order that a SIMT stack does not have (regatta-annotate
+/// --divergence barriers).
+inline constexpr const char* lanes_apart_section = "lanes_apart";
+
+inline bool lanes_apart(const Kernel& kernel) {
+  for (const AnnotationSection& s : kernel.annotations) {
+    if (s.name == lanes_apart_section) return true;
+  }
+  return false;
+}
+
 struct Launch {
   std::uint32_t kernel = 0;  ///< index into the trace's kernels
   std::array<std::uint32_t, 3> grid{1, 1, 1};
