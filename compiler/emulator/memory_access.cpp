@@ -185,6 +185,9 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, Use use) {
       break;
   }
   if (!is_global && (offset >= size || bytes > size - offset)) {
+    // The stack of frames ends at 0.
+    const bool is_below = op.space == MemorySpace::local && static_cast<std::int32_t>(offset) < 0;
+    if (f_.stack_bytes != 0 && is_below) fail(w, op, lane, ir::stack_overflow_text(f_.stack_bytes), FaultKind::trap);
     bad_address(w, op, lane, verb, where() + ", " + owner + std::to_string(size) + " bytes");
   }
   if (use != Use::read && (space == MemorySpace::constant || space == MemorySpace::param)) {

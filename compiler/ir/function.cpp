@@ -12,6 +12,11 @@ std::size_t Function::instruction_count() const {
   return n;
 }
 
+std::string stack_overflow_text(std::uint32_t stack_bytes) {
+  return "stack overflow: frames of recursive functions take more than the " + std::to_string(stack_bytes) +
+         " bytes that a thread has for them (--stack-bytes, cudaLimitStackSize)";
+}
+
 void build_edges(Function& f) {
   for (Block& b : f.blocks) {
     b.successors.clear();

@@ -104,8 +104,10 @@ struct SourcePlace {
 
 struct Statement {
   /// nounroll: the loop that begins here is not to be unrolled.
-  /// targets: the labels of a .branchtargets list, as `operands`, with the list's name as `mnemonic`.
-  enum class Kind : std::uint8_t { instruction, label, registers, variable, open, close, nounroll, targets };
+  /// targets: the labels of a .branchtargets list, or the functions of a .calltargets list, as `operands`, with the
+  /// list's name as `mnemonic`.
+  /// prototype: of an indirect call; its results and then its parameters are `variables`.
+  enum class Kind : std::uint8_t { instruction, label, registers, variable, open, close, nounroll, targets, prototype };
   Kind kind = Kind::instruction;
   Position at;
 
@@ -121,6 +123,11 @@ struct Statement {
   // call
   std::vector<Operand> call_results;
   std::vector<Operand> call_arguments;
+  std::string call_list;  ///< name of a prototype or a list of targets, empty: none
+  /// Where in the function's body the latest statement of that name before the call stands.
+  static constexpr std::size_t nowhere = ~std::size_t{0};
+  std::size_t call_list_at = nowhere;
+  std::size_t result_count = 0;  ///< prototype: of `variables`, the first
 
   std::vector<RegisterDeclaration> registers;
   std::vector<Variable> variables;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Branches, returns, and calls, which are inlined: the callee's statements are lowered in a frame of their own in
-// which its formal parameters are other names for the caller's .param variables.
+// Branches, returns, and direct calls, which are inlined, but for recursive functions (lower_recursive.cpp): the
+// callee's statements are lowered in a frame of their own in which its formal parameters are other names for the
+// caller's .param variables.
 #include "lowering.h"
 
 namespace regatta::ptx {
@@ -91,49 +92,65 @@ void FunctionLowering::call(const Statement& s, const ir::Instruction& proto) {
   const Operand& target = s.operands[0];
   if (target.kind != Operand::Kind::name || target.negated) error(target.at, "'" + target.text + "' is not a function");
   const Function* callee = symbols_.function(target.name);
-  if (callee == nullptr) {
-    if (find(target.name)) error(s.at, "indirect call through '" + target.name + "' is not supported");
-    error(target.at, "function '" + target.name + "' is not declared");
-  }
+  if (callee == nullptr && !find(target.name)) error(target.at, "function '" + target.name + "' is not declared");
   ir::Instruction bare = proto;
   bare.mod = {};
-  if (!callee->has_body) {
+  if (callee != nullptr && !callee->has_body) {
     if (runtime_call(s, bare)) return;
     error(target.at, "call of '" + target.name + "', which has no body here, is not supported");
   }
-  if (!callee->error.empty()) throw trace::InputError(callee->error);
-  if (callee->is_entry) error(target.at, "call of entry '" + target.name + "' is not supported");
-  for (const Frame& f : frames_)
-    if (f.function == callee) error(target.at, "recursive call of '" + target.name + "' is not supported");
-  if (frames_.size() > max_call_depth)
-    error(target.at, "calls are nested more than " + std::to_string(max_call_depth) + " deep");
+  if (callee != nullptr && !callee->error.empty()) throw trace::InputError(callee->error);
+  if (callee != nullptr && callee->is_entry) error(target.at, "call of entry '" + target.name + "' is not supported");
+  const std::optional<std::uint32_t> skip_label = begin_guarded(bare, target.name + " is not called");
+  if (callee != nullptr) {
+    call_function(*callee, s, bare);
+  } else {
+    indirect_call(s, bare);
+  }
+  if (skip_label) place_label(*skip_label);
+}
 
+void FunctionLowering::call_function(const Function& callee, const Statement& s, const ir::Instruction& bare) {
+  require_operands(callee, s);
+  if (symbols_.calls().is_recursive(callee)) {
+    call_body(callee, s, bare);
+  } else {
+    inline_call(callee, s, bare);
+  }
+}
+
+void FunctionLowering::require_operands(const Function& callee, const Statement& s) const {
+  const auto require = [&](std::size_t formals, std::size_t actuals, const char* what) {
+    if (formals == actuals) return;
+    error(s.operands[0].at, "call of '" + callee.name + "' with " + std::to_string(actuals) + what + ", expected " +
+                                std::to_string(formals));
+  };
+  require(callee.results.size(), s.call_results.size(), " results");
+  require(callee.parameters.size(), s.call_arguments.size(), " arguments");
+}
+
+void FunctionLowering::inline_call(const Function& callee, const Statement& s, const ir::Instruction& bare) {
+  if (frames_.size() > max_call_depth)
+    error(s.operands[0].at, "calls are nested more than " + std::to_string(max_call_depth) + " deep");
   Frame frame;
-  frame.function = callee;
+  frame.function = &callee;
   frame.first_scope = scopes_.size();
-  frame.return_label = new_label(callee->name + " returns");
+  frame.return_label = new_label(callee.name + " returns");
   const std::uint32_t return_label = frame.return_label;
-  const std::optional<std::uint32_t> skip_label = begin_guarded(bare, callee->name + " is not called");
   Scope scope;
   std::vector<ResultCopy> results;
-  const auto bind = [&](const std::vector<Variable>& formals, const std::vector<Operand>& actuals, bool is_result) {
-    if (formals.size() != actuals.size())
-      error(target.at, "call of '" + target.name + "' with " + std::to_string(actuals.size()) +
-                           (is_result ? " results" : " arguments") + ", expected " + std::to_string(formals.size()));
-    for (std::size_t i = 0; i < formals.size(); ++i)
-      bind_parameter(*callee, formals[i], actuals[i], is_result, scope, bare, results);
-  };
-  bind(callee->results, s.call_results, true);
-  bind(callee->parameters, s.call_arguments, false);
+  for (std::size_t i = 0; i < callee.results.size(); ++i)
+    bind_parameter(callee, callee.results[i], s.call_results[i], true, scope, bare, results);
+  for (std::size_t i = 0; i < callee.parameters.size(); ++i)
+    bind_parameter(callee, callee.parameters[i], s.call_arguments[i], false, scope, bare, results);
   frames_.push_back(frame);
   scopes_.push_back(std::move(scope));
   scopes_.emplace_back();
-  statements(*callee);
+  statements(callee);
   scopes_.resize(frames_.back().first_scope);
   frames_.pop_back();
   place_label(return_label);
   for (const ResultCopy& r : results) copy_out(r, bare);
-  if (skip_label) place_label(*skip_label);
 }
 
 }  // namespace regatta::ptx

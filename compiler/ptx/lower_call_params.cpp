@@ -20,7 +20,7 @@ Symbol FunctionLowering::call_param(const Variable& v) {
                                      Type::none, Type::none, Type::none, Type::u64};
   p.type = v.is_array ? v.type : by_size[ir::size_of(v.type)];
   if (p.in_memory)
-    p.offset = place_local(v.bytes(), v.alignment, v.at);
+    p.offset = place_local(v.bytes(), v.alignment, v.at, &p.in_frame);
   else
     p.value = temporary(p.type);
   call_params_.push_back(p);
@@ -157,8 +157,8 @@ void FunctionLowering::call_param_access(const Statement& s, ir::Instruction pro
                           std::to_string(p.bytes) + " bytes");
   if (p.in_memory) {
     proto.mod.space = MemorySpace::local;
-    proto.sources.push_back(ir::Operand::immediate(p.offset));
     proto.offset = address.offset;
+    add_local_address(proto, p.in_frame, p.offset);
     memory_operands(s, std::move(proto));
     return;
   }

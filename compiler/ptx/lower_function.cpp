@@ -33,7 +33,9 @@ ir::Function FunctionLowering::run(const Function& entry) {
   scopes_.back() = {};
   frames_.push_back({&entry, 0, 0});
   parameters(entry);
+  begin_stack(entry);
   statements(entry);
+  finish_stack(entry);
   resolve_extern_shared();
   make_blocks(std::move(draft_), f_);
   return std::move(f_);
@@ -77,6 +79,7 @@ void FunctionLowering::statements(const Function& f) {
             static_cast<std::uint32_t>(draft_.instructions.size());
         break;
       case Statement::Kind::targets:
+      case Statement::Kind::prototype:
         break;
       case Statement::Kind::nounroll:
         draft_.labels.push_back({"", static_cast<std::uint32_t>(draft_.instructions.size()), true});
@@ -186,10 +189,12 @@ Statement FunctionLowering::resolved(const Statement& s) {
   return r;
 }
 
-std::uint32_t FunctionLowering::place_local(std::uint64_t bytes, std::uint32_t alignment, Position at) {
-  const std::uint64_t offset = round_up(f_.local_bytes, alignment);
+std::uint32_t FunctionLowering::place_local(std::uint64_t bytes, std::uint32_t alignment, Position at, bool* in_frame) {
+  if (in_frame != nullptr) *in_frame = body_ != nullptr;
+  std::uint32_t& end = in_frame != nullptr && body_ != nullptr ? body_->frame_bytes : f_.local_bytes;
+  const std::uint64_t offset = round_up(end, alignment);
   if (offset + bytes > max_local_bytes) error(at, "the .local variables take more than 512 KiB per thread");
-  f_.local_bytes = static_cast<std::uint32_t>(offset + bytes);
+  end = static_cast<std::uint32_t>(offset + bytes);
   return static_cast<std::uint32_t>(offset);
 }
 
@@ -216,7 +221,8 @@ void FunctionLowering::variable(const Variable& v) {
       break;
     }
     case Variable::Space::local:
-      s = module_symbol(v);
+      s.kind = Symbol::Kind::local;
+      s.offset = place_local(v.bytes(), v.alignment, v.at, &s.in_frame);
       break;
     case Variable::Space::global:
     case Variable::Space::constant: {
@@ -294,6 +300,17 @@ std::optional<Symbol> FunctionLowering::reserved_shared(const std::string& name)
   return s;
 }
 
+std::optional<Symbol> FunctionLowering::function_symbol(const std::string& name) const {
+  const Function* f = symbols_.function(name);
+  const std::uint64_t address = f == nullptr ? 0 : symbols_.calls().address(*f);
+  if (address == 0) return std::nullopt;
+  Symbol s;
+  s.kind = Symbol::Kind::function;
+  s.type = address_type();
+  s.offset = static_cast<std::uint32_t>(address);
+  return s;
+}
+
 std::optional<Symbol> FunctionLowering::find_in(Scope& scope, const std::string& name) {
   auto& names = scope.names;
   const auto exact = names.find(name);
@@ -326,7 +343,7 @@ std::optional<Symbol> FunctionLowering::find(const std::string& name) {
   const auto shared = module_shared_.find(name);
   if (shared != module_shared_.end()) return shared->second;
   const Variable* v = symbols_.find(name);
-  if (v == nullptr) return std::nullopt;
+  if (v == nullptr) return function_symbol(name);
   symbols_.require_data(name, file_);
   const Symbol s = module_symbol(*v);
   if (s.kind == Symbol::Kind::shared || s.kind == Symbol::Kind::local) module_shared_.emplace(name, s);
@@ -382,7 +399,8 @@ void FunctionLowering::form_of(const Statement& s) {
   if (draft_.labels.size() > max_labels)
     error(s.at, "function '" + f_.name + "' has more than " + std::to_string(max_labels) + " labels and calls");
   ir::Instruction proto;
-  proto.where = {s.at.line, s.at.column, s.source.file, s.source.line, s.source.caller_file, s.source.caller_line};
+  where_ =
+      proto.where = {s.at.line, s.at.column, s.source.file, s.source.line, s.source.caller_file, s.source.caller_line};
   const Form& form = match_form(s, file_, proto);
   if (flushes_subnormals(form, proto)) proto.mod.ftz = true;
   if (!s.guard.empty()) {

@@ -57,7 +57,7 @@ void FunctionLowering::trap_if(const ir::Instruction& bare, Compare compare, con
 }
 
 void FunctionLowering::branch_tree(const ir::Instruction& bare, const ir::Operand& index,
-                                   const std::vector<std::uint32_t>& targets) {
+                                   const std::vector<std::uint32_t>& targets, bool checked) {
   // Neighbours with one target are one leaf.
   struct Leaf {
     std::uint32_t first = 0, target = 0;
@@ -79,7 +79,7 @@ void FunctionLowering::branch_tree(const ir::Instruction& bare, const ir::Operan
     if (part.label) place_label(*part.label);
     if (part.end - part.begin == 1) {
       // No comparison before has looked for the end of the list.
-      if (part.end == leaves.size())
+      if (checked && part.end == leaves.size())
         trap_if(bare, Compare::ge, index, targets.size(),
                 "brx.idx with index %, expected less than " + std::to_string(targets.size()));
       jump(bare, leaves[part.begin].target);

@@ -76,6 +76,8 @@ void FunctionLowering::memory(const Statement& s, ir::Instruction proto) {
     } else {
       if (symbol.kind == Symbol::Kind::reference)
         error(address.at, "'" + address.name + "' is a texture or surface reference, expected a variable");
+      if (symbol.kind == Symbol::Kind::function)
+        error(address.at, "'" + address.name + "' is a function, expected a variable");
       const MemorySpace actual = space_of(symbol.kind);
       if (space == MemorySpace::generic) space = actual;
       if (space != actual)
@@ -89,10 +91,15 @@ void FunctionLowering::memory(const Statement& s, ir::Instruction proto) {
       if (symbol.kind == Symbol::Kind::param && (address.offset < 0 || end > symbol.bytes))
         error(address.at, "'" + address.text + "' is outside parameter '" + address.name + "' of " +
                               std::to_string(symbol.bytes) + " bytes");
+      proto.offset = address.offset;
+      if (symbol.in_frame) {
+        add_local_address(proto, true, symbol.offset);
+        memory_operands(s, std::move(proto));
+        return;
+      }
       Operand base = address;
       base.offset = 0;
       proto.sources.push_back(symbol_address(symbol, base, is_wide_space(space) ? address_words() : 1));
-      proto.offset = address.offset;
     }
   }
   if (is_store && space == MemorySpace::param) error(s.at, "'" + s.name + "' stores to a kernel parameter");

@@ -60,7 +60,7 @@ Symbol FunctionLowering::register_symbol(const Operand& o) {
   if (!s) {
     if (!o.name.empty() && o.name.front() == '%')
       error(o.at, "'" + o.name + "' is neither a declared register nor a supported special register");
-    if (symbols_.function(o.name) != nullptr) error(o.at, "address of function '" + o.name + "' is not supported");
+    if (symbols_.function(o.name) != nullptr) error(o.at, "address of entry '" + o.name + "' is not supported");
     error(o.at, "'" + o.name + "' is not declared");
   }
   if (s->kind == Symbol::Kind::opaque)
@@ -201,13 +201,32 @@ void FunctionLowering::finish_wide(const RelaxedDestination& d, ir::Type type, c
   draft_.instructions.back().source_type = is_signed ? type : unsigned_of[ir::size_of(type)];
 }
 
-ir::Operand FunctionLowering::symbol_address(const Symbol& s, const Operand& o, unsigned words) const {
+/// The stack pointer plus `offset` (64 bits: with the window's base), in a new register.
+ir::Operand FunctionLowering::frame_address(std::uint64_t offset, unsigned words) {
+  ir::Instruction bare;
+  bare.where = where_;
+  const ir::Operand narrow = temporary(ir::Type::u32);
+  if (words == 1) {
+    emit(bare, ir::Opcode::add, ir::Type::u32, {narrow}, {stack_pointer_, ir::Operand::immediate(offset)});
+    return narrow;
+  }
+  const ir::Operand pointer = temporary(ir::Type::u64), address = temporary(ir::Type::u64);
+  emit(bare, ir::Opcode::cvt, ir::Type::u64, {pointer}, {stack_pointer_});
+  last().source_type = ir::Type::u32;
+  emit(bare, ir::Opcode::add, ir::Type::u64, {address}, {pointer, ir::Operand::immediate(offset, 2)});
+  return address;
+}
+
+ir::Operand FunctionLowering::symbol_address(const Symbol& s, const Operand& o, unsigned words) {
+  if (s.in_frame)
+    return frame_address(static_cast<std::uint64_t>(s.offset) + static_cast<std::uint64_t>(o.offset), words);
   const auto at = static_cast<std::uint64_t>(s.offset) + static_cast<std::uint64_t>(o.offset);
   switch (s.kind) {
     case Symbol::Kind::shared:
     case Symbol::Kind::local:
     case Symbol::Kind::constant:
-    case Symbol::Kind::param: {
+    case Symbol::Kind::param:
+    case Symbol::Kind::function: {
       ir::Operand i = ir::Operand::immediate(at, words);
       i.shared_variable = s.shared_variable;
       return i;
@@ -231,8 +250,8 @@ ir::Operand FunctionLowering::symbol_address(const Symbol& s, const Operand& o, 
       // Taken as a generic address, since ld.param through a register cannot tell whose parameter it reads.
       const CallParam& p = call_params_[s.id];
       if (!p.in_memory) error(o.at, "the address of scalar parameter '" + o.name + "' is not supported");
-      return ir::Operand::immediate(window(base::Window::local) + p.offset + static_cast<std::uint64_t>(o.offset),
-                                    words);
+      const std::uint64_t address = window(base::Window::local) + p.offset + static_cast<std::uint64_t>(o.offset);
+      return p.in_frame ? frame_address(address, words) : ir::Operand::immediate(address, words);
     }
     default:
       error(o.at, "'" + o.name + "' has no address");

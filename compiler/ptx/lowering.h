@@ -5,14 +5,20 @@
 #pragma once
 
 #include "ast.h"
+#include "call_graph.h"
+#include "draft.h"
 #include "forms.h"
+#include "saved_registers.h"
 
 #include <regatta/base/address_map.h>
+#include <regatta/ptx/ptx.h>
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace regatta::ptx {
@@ -23,21 +29,6 @@ inline constexpr char vector_elements[] = "xyzw", vector_colours[] = "rgba";
 /// The least multiple of `to` that is not below n.
 constexpr std::uint64_t round_up(std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; }
 
-/// Instructions in line; `bra` targets are label numbers, and label i stands before instruction labels[i].position.
-struct Draft {
-  static constexpr std::uint32_t unplaced = ~std::uint32_t{0};
-  struct Label {
-    std::string name;
-    std::uint32_t position = unplaced;
-    bool keeps_loop = false;  ///< ir::Block::keeps_loop
-  };
-  std::vector<ir::Instruction> instructions;
-  std::vector<Label> labels;
-};
-
-/// Cuts a draft into blocks, drops code that cannot be reached or whose results nobody reads, fills the edges.
-void make_blocks(Draft&& draft, ir::Function& f);
-
 /// The module's variables with their places.
 class ModuleSymbols {
  public:
@@ -46,21 +37,23 @@ class ModuleSymbols {
   const Function* function(const std::string& name) const;
   /// Byte offset of a .const variable.
   std::uint32_t constant_offset(const std::string& name) const { return constant_offsets_.at(name); }
-  /// Fails for a variable whose initial value holds the address of a function, or of such a variable.
+  const CallGraph& calls() const { return *calls_; }
+  /// Fails for a variable whose initial value holds the address of an entry, or of such a variable.
   void require_data(const std::string& name, const std::string& file) const;
   std::vector<ir::ModuleVariable> take_variables() { return std::move(lowered_); }
 
  private:
   void lower(const Variable& v, const std::string& file);
   void initialise(ir::ModuleVariable& m, const Variable& v, const std::string& file);
-  /// Where a variable gets the address of a function.
+  /// Where a variable gets the address of an entry.
   struct Taint {
     Position at;
     std::string function;
   };
 
   std::unordered_map<std::string, const Variable*> variables_;
-  std::unordered_map<std::string, const Function*> functions_;
+  FunctionNames functions_;
+  std::optional<CallGraph> calls_;
   std::unordered_map<std::string, std::uint32_t> constant_offsets_;
   std::vector<ir::ModuleVariable> lowered_;
   std::unordered_map<std::string, Taint> tainted_;  ///< by variable
@@ -82,21 +75,24 @@ struct Symbol {
     call_param,
     vector,     ///< a register of several elements, which have the names "%v.x" and so on
     reference,  ///< .texref, .surfref
-    opaque      ///< .samplerref
+    opaque,     ///< .samplerref
+    function    ///< whose address is `offset`
   };
   Kind kind = Kind::reg;
   ir::Type type = ir::Type::none;
   std::uint32_t id = 0;      ///< reg: virtual register; range: count; call_param: index; vector: elements
   std::uint32_t offset = 0;  ///< variables: in their space
   std::uint32_t bytes = 0;
+  bool in_frame = false;              ///< local: `offset` counts from the stack pointer
   std::uint32_t shared_variable = 0;  ///< shared: 1 + its index in ir::Function::shared_variables, 0: not an address
   const std::string* module_name = nullptr;  ///< global: in the module, where a function gives it another name
 };
 
 class FunctionLowering {
  public:
-  FunctionLowering(const Module& module, const ModuleSymbols& symbols, const std::string& file)
-      : module_(module), symbols_(symbols), file_(file) {}
+  FunctionLowering(const Module& module, const ModuleSymbols& symbols, const std::string& file,
+                   const LoweringOptions& options)
+      : module_(module), symbols_(symbols), file_(file), options_(options) {}
   ir::Function run(const Function& entry);
 
   // For handlers.
@@ -134,8 +130,10 @@ class FunctionLowering {
   void destinations_with_predicate(const Operand& o, ir::Type type, ir::Instruction& i);
   std::optional<Symbol> find(const std::string& name);
   Symbol register_symbol(const Operand& o);
-  /// The address of a variable as an immediate of the given size in words.
-  ir::Operand symbol_address(const Symbol& s, const Operand& o, unsigned words) const;
+  /// The address of a variable, of the given size in words: an immediate, or, in the frame of a recursive function, a
+  /// register that gets it.
+  ir::Operand symbol_address(const Symbol& s, const Operand& o, unsigned words);
+  ir::Operand frame_address(std::uint64_t offset, unsigned words);
   /// Moves special register `s`, which `o` names, into `to`.
   void read_special(const Operand& o, ir::Special s, const ir::Operand& to, ir::Type type,
                     const ir::Instruction& proto);
@@ -167,6 +165,7 @@ class FunctionLowering {
     bool in_memory = false;
     ir::Operand value;
     bool upper_bytes = false;  ///< a single byte has been stored behind the first one of a word
+    bool in_frame = false;     ///< in memory: `offset` counts from the stack pointer
     std::uint32_t offset = 0;
     std::uint32_t bytes = 0;
   };
@@ -182,7 +181,49 @@ class FunctionLowering {
     std::uint32_t return_label = 0;
   };
 
+  /// A recursive function. Its code stands once in the kernel, behind the kernel's own. Calls leave the parameters in
+  /// its registers (arrays: in local memory at a fixed place), the number of the call in `return_index`, and jump; its
+  /// end takes its frame off the stack and jumps back by that number.
+  struct Body {
+    const Function* function = nullptr;
+    std::uint32_t entry = 0;                         ///< label
+    std::uint32_t way_back = 0;                      ///< label, if the jumps back stand elsewhere
+    std::vector<std::uint32_t> parameters, results;  ///< in call_params_
+    ir::Operand return_index;
+    std::vector<std::uint32_t> return_labels;
+    ir::Location where;  ///< of the first call
+    CodeRange code;
+    std::uint32_t frame_bytes = 0;  ///< of its variables, while it is lowered
+    std::size_t push = 0, pop = 0;  ///< the instructions that move the stack pointer
+  };
+
   void jump(const ir::Instruction& proto, std::uint32_t label);
+  /// Lowers what a direct call, or one way of an indirect call, does. `bare` has no guard.
+  void call_function(const Function& callee, const Statement& s, const ir::Instruction& bare);
+  void inline_call(const Function& callee, const Statement& s, const ir::Instruction& bare);
+  void require_operands(const Function& callee, const Statement& s) const;
+  void indirect_call(const Statement& s, const ir::Instruction& bare);
+  /// One of the functions that an indirect call may reach; the call's address is that of it.
+  void call_target(const Function& callee, const Statement& s, const ir::Instruction& bare, const ir::Operand& address);
+  /// Why a function cannot be called, empty if it can.
+  static std::string obstacle(const Function& callee);
+  // lower_recursive.cpp
+  void begin_stack(const Function& entry);
+  void finish_stack(const Function& entry);
+  void call_body(const Function& callee, const Statement& s, const ir::Instruction& bare);
+  Body& body_of(const Function& callee, const ir::Instruction& bare);
+  void lower_body(Body& body);
+  void jump_back(const Body& body);
+  void pass(const Body& body, std::size_t parameter, const Operand& actual, const ir::Instruction& bare,
+            std::vector<std::pair<ir::Operand, ir::Operand>>& later);
+  /// The .param array of the caller that is handed over as `formal`, or gets it.
+  CallParam array_argument(const Variable& formal, const Operand& actual, const Function& callee);
+  void copy_array(const CallParam& to, const CallParam& from, const ir::Instruction& bare);
+  /// Gives the registers that the calls of a body save their places, and collects the instructions.
+  void save_registers(Body& body, std::vector<Insertion>& insertions);
+  /// Adds the address of a place in local memory to the sources.
+  void add_local_address(ir::Instruction& i, bool in_frame, std::uint32_t offset) const;
+  std::uint32_t position() const { return static_cast<std::uint32_t>(draft_.instructions.size()); }
   /// Its number in Draft::labels.
   std::uint32_t label_named(const Operand& o) const;
   std::uint32_t new_label(const std::string& name);
@@ -193,8 +234,9 @@ class FunctionLowering {
   /// Ends the run where `compare` of `value` and `limit` holds. `text`: what is wrong, with '%' for the value.
   void trap_if(const ir::Instruction& bare, ir::Compare compare, const ir::Operand& value, std::uint64_t limit,
                const std::string& text);
-  /// Branches to targets[n] where `index` is n.
-  void branch_tree(const ir::Instruction& bare, const ir::Operand& index, const std::vector<std::uint32_t>& targets);
+  /// Branches to targets[n] where `index` is n. `checked`: an index behind the last one ends the run.
+  void branch_tree(const ir::Instruction& bare, const ir::Operand& index, const std::vector<std::uint32_t>& targets,
+                   bool checked = true);
   void statements(const Function& f);
   void declare_labels(const std::vector<Statement>& body, std::size_t first);
   void declare(const std::string& name, const Symbol& symbol, Position at);
@@ -213,10 +255,14 @@ class FunctionLowering {
   void copy_in(const ir::Operand& to, ir::Type type, const Operand& actual, const ir::Instruction& proto);
   void copy_out(const ResultCopy& r, const ir::Instruction& proto);
   void variable(const Variable& v);
-  std::uint32_t place_local(std::uint64_t bytes, std::uint32_t alignment, Position at);
+  /// In the kernel's own part of local memory, or, if `in_frame` is there to be told, in the frame of the recursive
+  /// function that is being lowered.
+  std::uint32_t place_local(std::uint64_t bytes, std::uint32_t alignment, Position at, bool* in_frame = nullptr);
   std::uint32_t place_shared(const Variable& v);
   std::optional<Symbol> reserved_shared(const std::string& name);
   Symbol module_symbol(const Variable& v);
+  /// A function that has an address.
+  std::optional<Symbol> function_symbol(const std::string& name) const;
   Symbol call_param(const Variable& v);
   void parameters(const Function& entry);
   void instruction(const Statement& s);
@@ -241,6 +287,7 @@ class FunctionLowering {
   unsigned address_bits_ = 64;  ///< of the entry
   const ModuleSymbols& symbols_;
   const std::string& file_;
+  const LoweringOptions& options_;
   ir::Function f_;
   Draft draft_;
   std::vector<Scope> scopes_;
@@ -251,6 +298,10 @@ class FunctionLowering {
   std::unordered_map<std::string, Symbol> module_shared_;  ///< shared variables, and local ones of the module
   std::uint32_t reserved_variable_ = 0;                    ///< Symbol::shared_variable of the reserved shared memory
   std::map<std::string, std::uint32_t> extern_shared_;     ///< name to alignment
+  std::deque<Body> bodies_;                ///< of recursive functions, in the order of their first calls
+  Body* body_ = nullptr;                   ///< the one that is being lowered
+  ir::Operand stack_pointer_;              ///< offset in local memory; the stack grows downwards, to 0
+  ir::Location where_;                     ///< of the instruction that is being lowered
   std::optional<std::uint32_t> reserved_;  ///< offset of the system's own shared memory, where it is used
 };
 

@@ -33,6 +33,7 @@ ModuleSymbols::ModuleSymbols(const Module& module, const std::string& file) : ad
       fail(file, a.at, "function '" + a.target + "', which '" + a.name + "' is to stand for, is not defined");
     functions_[a.name] = target;
   }
+  calls_.emplace(module, functions_);
   for (const Variable& v : module.variables) {
     const Variable*& known = variables_[v.name];
     if (known != nullptr && !known->is_extern && !v.is_extern)
@@ -62,7 +63,7 @@ void ModuleSymbols::require_data(const std::string& name, const std::string& fil
   const auto found = tainted_.find(name);
   if (found == tainted_.end()) return;
   fail(file, found->second.at,
-       "address of function '" + found->second.function + "' is not supported, and '" + name + "' leads to it");
+       "address of entry '" + found->second.function + "' is not supported, and '" + name + "' leads to it");
 }
 
 const Variable* ModuleSymbols::find(const std::string& name) const {
@@ -113,8 +114,21 @@ void ModuleSymbols::initialise(ir::ModuleVariable& m, const Variable& v, const s
       for (unsigned b = 0; b < size; ++b) m.initial[at + b] = static_cast<std::uint8_t>(bits >> (8 * b));
       continue;
     }
-    if (functions_.count(value.symbol) != 0) {
-      if (tainted_.count(v.name) == 0) tainted_[v.name] = {value.at, value.symbol};
+    const bool is_byte = value.byte >= 0;
+    const auto require_size = [&] {
+      if (is_byte ? size == 1 : size == 8 || size == 4) return;
+      fail(file, value.at,
+           (is_byte ? "a byte of the address of '" : "address of '") + value.symbol + "' does not fit " + v.type_text);
+    };
+    if (const Function* f = function(value.symbol)) {
+      if (f->is_entry) {
+        if (tainted_.count(v.name) == 0) tainted_[v.name] = {value.at, value.symbol};
+        continue;
+      }
+      require_size();
+      if (value.addend != 0) fail(file, value.at, "the address of function '" + f->name + "' cannot have an offset");
+      const std::uint64_t address = calls_->address(*f) >> (is_byte ? 8 * value.byte : 0);
+      for (unsigned b = 0; b < size; ++b) m.initial[at + b] = static_cast<std::uint8_t>(address >> (8 * b));
       continue;
     }
     const Variable* target = find(value.symbol);
@@ -122,10 +136,7 @@ void ModuleSymbols::initialise(ir::ModuleVariable& m, const Variable& v, const s
       fail(file, value.at, "initial value '" + value.symbol + "' is not a variable of this module");
     if (target->space != Variable::Space::global && target->space != Variable::Space::constant)
       fail(file, value.at, "address of '" + value.symbol + "' is not a constant");
-    const bool is_byte = value.byte >= 0;
-    if (is_byte ? size != 1 : size != 8 && size != 4)
-      fail(file, value.at,
-           (is_byte ? "a byte of the address of '" : "address of '") + value.symbol + "' does not fit " + v.type_text);
+    require_size();
     ir::Relocation r;
     r.offset = static_cast<std::uint32_t>(at);
     r.bytes = static_cast<std::uint8_t>(size);
@@ -138,21 +149,21 @@ void ModuleSymbols::initialise(ir::ModuleVariable& m, const Variable& v, const s
   }
 }
 
-ir::Module parse_module(const std::string& text, const std::string& file) {
+ir::Module parse_module(const std::string& text, const std::string& file, const LoweringOptions& options) {
   const Module ast = parse(text, file);
   ModuleSymbols symbols(ast, file);
   ir::Module module;
   module.file = file;
   for (const Function& f : ast.functions) {
     if (!f.is_entry || !f.has_body) continue;
-    FunctionLowering lowering(ast, symbols, file);
+    FunctionLowering lowering(ast, symbols, file, options);
     module.functions.push_back(lowering.run(f));
   }
   module.variables = symbols.take_variables();
   return module;
 }
 
-ModuleResult parse_entries(const std::string& text, const std::string& file) {
+ModuleResult parse_entries(const std::string& text, const std::string& file, const LoweringOptions& options) {
   const Module ast = parse(text, file);
   ModuleSymbols symbols(ast, file);
   ModuleResult result;
@@ -165,7 +176,7 @@ ModuleResult parse_entries(const std::string& text, const std::string& file) {
     EntryResult entry;
     entry.name = f.name;
     try {
-      FunctionLowering lowering(ast, symbols, file);
+      FunctionLowering lowering(ast, symbols, file, options);
       entry.function = lowering.run(f);
       entry.accepted = true;
     } catch (const trace::InputError& e) {

@@ -40,7 +40,10 @@ class Parser {
   std::uint64_t expect_integer(const char* what);
   [[noreturn]] void unexpected(const Token& found, const std::string& expected) const;
   void skip_statement();
+  void named_by_label(const Function& f, Statement& s, const char* what, const char* directive) const;
   void targets(const Function& f, Statement& s);
+  void prototype(const Function& f, Statement& s);
+  void find_call_list(const Function& f, Statement& s) const;
   void skip_braces();
 
   // Module level (parser.cpp).

@@ -46,13 +46,19 @@ void Parser::statement(Function& f, unsigned& depth) {
       location();
       return;
     }
-    if (t.is(".branchtargets")) {
+    if (t.is(".branchtargets") || t.is(".calltargets")) {
       take();
       targets(f, s);
       f.body.push_back(std::move(s));
       return;
     }
-    if (t.is(".pragma") || t.is(".calltargets") || t.is(".callprototype")) {
+    if (t.is(".callprototype")) {
+      take();
+      prototype(f, s);
+      f.body.push_back(std::move(s));
+      return;
+    }
+    if (t.is(".pragma")) {
       const bool is_nounroll = t.is(".pragma") && peek(1).text == "\"nounroll\"";
       take();
       skip_statement();
@@ -87,20 +93,27 @@ void Parser::statement(Function& f, unsigned& depth) {
     s.mnemonic = t.text;
   } else if (t.is_identifier() || t.is('@')) {
     instruction(s);
+    if (!s.call_list.empty()) find_call_list(f, s);
   } else {
     unexpected(t, "an instruction, a label, a declaration or '}'");
   }
   f.body.push_back(std::move(s));
 }
 
-/// The names behind .branchtargets. The list's own name is the label in front of it.
-void Parser::targets(const Function& f, Statement& s) {
+/// The name of a list or prototype is the label in front of it.
+void Parser::named_by_label(const Function& f, Statement& s, const char* what, const char* directive) const {
   if (f.body.empty() || f.body.back().kind != Statement::Kind::label)
-    fail(file_, s.at, "a list of targets without a name, expected 'NAME: .branchtargets ...'");
-  s.kind = Statement::Kind::targets;
+    fail(file_, s.at, std::string(what) + " without a name, expected 'NAME: " + directive + " ...'");
   s.mnemonic = f.body.back().mnemonic;
+}
+
+/// The names behind .branchtargets or .calltargets.
+void Parser::targets(const Function& f, Statement& s) {
+  const bool is_calls = tokens_[next_ - 1].is(".calltargets");
+  named_by_label(f, s, "a list of targets", is_calls ? ".calltargets" : ".branchtargets");
+  s.kind = Statement::Kind::targets;
   do {
-    const Token& t = expect_identifier("a label");
+    const Token& t = expect_identifier(is_calls ? "a function name" : "a label");
     Operand o;
     o.at = t.at;
     o.name = t.text;
@@ -110,6 +123,30 @@ void Parser::targets(const Function& f, Statement& s) {
       fail(file_, s.at, "a list of more than " + std::to_string(max_targets) + " targets");
   } while (accept(','));
   expect(';', "after a list of targets");
+}
+
+/// (results) _ (parameters): names, and directives such as .noreturn, mean nothing.
+void Parser::prototype(const Function& f, Statement& s) {
+  named_by_label(f, s, "a prototype", ".callprototype");
+  s.kind = Statement::Kind::prototype;
+  if (peek().is('(')) s.variables = parameters();
+  s.result_count = s.variables.size();
+  expect_identifier("'_' in a prototype");
+  if (peek().is('(')) {
+    for (Variable& v : parameters()) s.variables.push_back(std::move(v));
+  }
+  while (peek().is_directive() || peek().kind == Token::Kind::number) take();
+  expect(';', "after a prototype");
+}
+
+void Parser::find_call_list(const Function& f, Statement& s) const {
+  for (std::size_t i = f.body.size(); i-- > 0;) {
+    const Statement& list = f.body[i];
+    const bool is_list = list.kind == Statement::Kind::targets || list.kind == Statement::Kind::prototype;
+    if (!is_list || list.mnemonic != s.call_list) continue;
+    s.call_list_at = i;
+    return;
+  }
 }
 
 std::vector<RegisterDeclaration> Parser::registers() {
@@ -188,8 +225,8 @@ void Parser::call(Statement& s) {
     s.call_arguments = call_list();
     accept(',');
   }
-  // A prototype or target list names an indirect call, which lowering refuses by its register operand.
-  if (peek().is_identifier()) take();
+  // A prototype or a list of targets: an indirect call.
+  if (peek().is_identifier()) s.call_list = take().text;
   expect(';', "after a call");
 }
 

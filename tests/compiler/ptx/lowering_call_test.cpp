@@ -98,23 +98,30 @@ TEST_CASE("calls of the device runtime become instructions") {
 }
 
 TEST_CASE("calls that cannot be inlined are refused") {
-  CHECK(message_of(with_callee(".func f() { call.uni g; ret; }\n.func g() { call.uni f; ret; }\n", "call.uni f;")) ==
-        "k.ptx:5:22: error: recursive call of 'f' is not supported");
   CHECK(message_of(with_callee(".extern .func ext();\n", "call.uni ext;")) ==
         "k.ptx:8:10: error: call of 'ext', which has no body here, is not supported");
   CHECK(message_of(entry("call (_), %rd1, (), proto;")) ==
-        "k.ptx:7:1: error: indirect call through '%rd1' is not supported");
-  CHECK(message_of(with_callee(".func f() { ret; }\n", "mov.u64 %rd1, f;"))
-            .find("error: address of function 'f' is not supported") != std::string::npos);
+        "k.ptx:7:1: error: 'proto' is neither a .callprototype nor a list of .calltargets before this call");
+  CHECK(message_of(entry("call %rd1;")) ==
+        "k.ptx:7:6: error: indirect call through '%rd1' without a .callprototype or a list of .calltargets");
+  CHECK(message_of(entry("l: .calltargets f;\ncall %rd1, l;")) == "k.ptx:7:17: error: 'f' in 'l' is not a function");
+  CHECK(message_of(entry(".calltargets f;")) ==
+        "k.ptx:7:1: error: a list of targets without a name, expected 'NAME: .calltargets ...'");
+  CHECK(message_of(entry("p: .callprototype (.param .b32 _) (.param .b32 _);")) ==
+        "k.ptx:7:35: error: found '(', expected '_' in a prototype");
+  CHECK(message_of(with_callee(".func f() { ret; }\n", "ld.u32 %r1, [f]; mov.u64 %rd1, f;")) ==
+        "k.ptx:8:13: error: 'f' is a function, expected a variable");
+  CHECK(message_of(with_callee(".func f() { ret; }\n", "mov.u64 %rd1, k;")) ==
+        "k.ptx:8:15: error: address of entry 'k' is not supported");
   CHECK(message_of(entry("call.uni nowhere;")) == "k.ptx:7:10: error: function 'nowhere' is not declared");
   CHECK(message_of(with_callee(callee, "call.uni half;")) ==
         "k.ptx:12:10: error: call of 'half' with 0 results, expected 1");
 }
 
-TEST_CASE("data with the address of a function is refused where it is used, not where it is") {
+TEST_CASE("data with the address of an entry is refused where it is used, not where it is") {
   const std::string data =
       ".version 7.0\n.target sm_75\n.address_size 64\n"
-      ".visible .func f() { ret; }\n"
+      ".visible .entry f() { ret; }\n"
       ".global .align 8 .u64 table[3] = {other, later, 7};\n"
       ".global .align 8 .u64 later = {methods};\n"
       ".global .align 4 .u32 other = 3;\n"
@@ -126,12 +133,12 @@ TEST_CASE("data with the address of a function is refused where it is used, not 
   const std::string text = data + entry_using("plain", "other") + entry_using("direct", "methods") +
                            entry_using("through", "later") + entry_using("twice_through", "table");
   const ptx::ModuleResult result = ptx::parse_entries(text, "k.ptx");
-  REQUIRE(result.entries.size() == 4);
-  CHECK(result.entries[0].accepted);
-  const std::string reason = "k.ptx:8:44: error: address of function 'f' is not supported, and '";
-  CHECK(result.entries[1].message == reason + "methods' leads to it");
-  CHECK(result.entries[2].message == reason + "later' leads to it");
-  CHECK(result.entries[3].message == reason + "table' leads to it");
+  REQUIRE(result.entries.size() == 5);
+  CHECK(result.entries[1].accepted);
+  const std::string reason = "k.ptx:8:44: error: address of entry 'f' is not supported, and '";
+  CHECK(result.entries[2].message == reason + "methods' leads to it");
+  CHECK(result.entries[3].message == reason + "later' leads to it");
+  CHECK(result.entries[4].message == reason + "table' leads to it");
   // A program that runs one of the entries: the data is laid out all the same.
   CHECK(ptx::parse_module(data + entry_using("plain", "other"), "k.ptx").variables.size() == 4);
   CHECK(message_of(data + entry_using("direct", "methods")) == reason + "methods' leads to it");

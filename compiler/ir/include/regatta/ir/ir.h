@@ -447,6 +447,8 @@ struct Function {
   std::vector<SharedVariable> shared_variables;
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t local_bytes = 0;  ///< stack frame per thread, spills included after allocation
+  /// Of local_bytes, the first: for the frames of recursive functions, from the end of these bytes downwards.
+  std::uint32_t stack_bytes = 0;
   std::vector<VirtualRegister> registers;
   std::vector<Block> blocks;
   LaunchBounds bounds;
@@ -462,6 +464,9 @@ struct Function {
 
   std::size_t instruction_count() const;
 };
+
+/// Of a kernel with Function::stack_bytes.
+std::string stack_overflow_text(std::uint32_t stack_bytes);
 
 /// A pointer inside a variable's initialiser: `bytes` at `offset` hold the address of `symbol` plus `addend`.
 /// `generic` asks for the generic address (address_windows.h), otherwise the address in the symbol's own space;

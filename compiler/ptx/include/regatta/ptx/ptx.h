@@ -2,20 +2,30 @@
 //
 // PTX text to machine IR (virtual registers, before allocation).
 //
-// Direct calls of .func functions are inlined. Layered cube maps, tensor core instructions, asynchronous copies,
-// indirect calls and recursion are refused by name. Every refusal is a trace::InputError whose message is
-// "file:line:column: error: ..." with 1-based positions (a column is one byte of the line) and the offending text.
+// Calls of .func functions are inlined, but those of recursive functions, which have frames on a stack in local memory.
+// Layered cube maps, tensor core instructions and asynchronous copies are refused by name. Every refusal is a trace::InputError
+// whose message is "file:line:column: error: ..." with 1-based positions (a column is one byte of the line) and the
+// offending text.
 #pragma once
 
 #include <regatta/ir/ir.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace regatta::ptx {
 
+inline constexpr std::uint32_t default_stack_bytes = 4096;
+inline constexpr std::uint32_t most_stack_bytes = 256 << 10;
+
+struct LoweringOptions {
+  /// Of local memory per thread for the frames of recursive functions, in kernels that may call one: a multiple of 16.
+  std::uint32_t stack_bytes = default_stack_bytes;
+};
+
 /// Lowers every entry of a module. `file` is only used in messages. Throws trace::InputError on the first error.
-ir::Module parse_module(const std::string& text, const std::string& file);
+ir::Module parse_module(const std::string& text, const std::string& file, const LoweringOptions& options = {});
 
 struct EntryResult {
   std::string name;
@@ -34,7 +44,7 @@ struct ModuleResult {
 
 /// As parse_module, but an entry that cannot be lowered does not end the work. Text that is wrong outside of
 /// function bodies still throws trace::InputError.
-ModuleResult parse_entries(const std::string& text, const std::string& file);
+ModuleResult parse_entries(const std::string& text, const std::string& file, const LoweringOptions& options = {});
 
 /// What the front end accepts, as a page in Markdown: made from the tables that it works by.
 std::string supported_ptx();
