@@ -36,7 +36,7 @@ void summarise(const CapturedDevice& device, const ProgramLog& log) {
 }
 
 /// Makes the trace of a launch file. Returns the exit status.
-int annotate(const CaptureOptions& o, const std::string& launch_file) {
+int annotate(const CaptureOptions& o, const CapturedDevice& device, const std::string& launch_file) {
   std::vector<std::string> words{"regatta-annotate", "--launch", launch_file, "--out", o.out};
   bool names_bounds = false, names_undefined = false;
   for (const std::string& word : o.annotate) {
@@ -50,6 +50,9 @@ int annotate(const CaptureOptions& o, const std::string& launch_file) {
       tool::read_command_line(static_cast<int>(argv.size()), argv.data(), passes::PassRegistry::with_builtin(),
                               trace::SectionRegistry::with_builtin());
   asked.options.print_nothing = true;  // the program has seen it
+  asked.options.stack_bytes = device.stack_bytes();
+  asked.options.heap_bytes = device.heap_bytes();
+  asked.options.heap_initialised = !o.device.strict;
   if (!names_bounds && !o.device.strict) asked.options.out_of_bounds = tool::OutOfBounds::zero;
   asked.options.threads = o.device.threads;
   if (!names_undefined) asked.options.undefined_zero = !o.device.strict;
@@ -77,7 +80,7 @@ int capture(const CaptureOptions& o) {
     throw trace::InputError("error: --kernels, --launches and --first leave none of " +
                             plural(device.launches(), "launch", "es"));
   }
-  const int of_trace = annotate(o, launch_file);
+  const int of_trace = annotate(o, device, launch_file);
   return of_trace != 0 ? of_trace : status;
 }
 

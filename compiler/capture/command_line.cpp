@@ -156,16 +156,19 @@ class Reader {
     }
     out_.annotate.push_back(word);
     if (*takes != 0 && !given_) out_.annotate.push_back(value(name));
+    const auto whole = [&] { return number(name, given_ ? *given_ : out_.annotate.back()); };
     if (name == "--threads") {
-      const std::uint64_t threads = number(name, given_ ? *given_ : out_.annotate.back());
+      const std::uint64_t threads = whole();
       if (threads > base::max_threads) {
         throw InputError("error: --threads '" + std::to_string(threads) + "', expected at most " +
                          std::to_string(base::max_threads));
       }
       out_.device.threads = static_cast<unsigned>(threads);
     }
-    if (name == "--max-instructions")
-      out_.device.max_instructions = number(name, given_ ? *given_ : out_.annotate.back());
+    if (name == "--max-instructions") out_.device.max_instructions = whole();
+    if (name == "--heap-bytes") out_.device.heap_bytes = whole();
+    if (name == "--stack-bytes")
+      out_.device.stack_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(whole(), ir::most_stack_bytes));
   }
 
   CaptureOptions& out_;

@@ -70,7 +70,11 @@ CapturedDevice::CapturedDevice(const DeviceOptions& options, ProgramLog& log)
       memory_(true),
       memo_(memory_),
       next_low_(first_buffer),
-      next_high_(first_high_buffer) {}
+      next_high_(first_high_buffer),
+      stack_bytes_(options.stack_bytes),
+      heap_bytes_(options.heap_bytes) {
+  memory_.set_heap(heap_bytes_, !options.strict);
+}
 
 std::uint32_t CapturedDevice::load_module(const std::string& name, const std::vector<std::uint8_t>& image) {
   const unsigned architecture = 10 * options_.description.major + options_.description.minor;
@@ -88,7 +92,9 @@ std::uint32_t CapturedDevice::load_module(const std::string& name, const std::ve
   }
   const std::string file = "module" + std::to_string(modules_.size()) + ".ptx";
   auto m = std::make_unique<Module>();
-  m->parsed = ptx::parse_entries(text, file);
+  m->parsed = ptx::parse_entries(text, file, {stack_bytes_});
+  m->text = text;
+  m->file = file;
   ir::Module variables;
   variables.file = file;
   variables.variables = m->parsed.variables;
@@ -261,6 +267,27 @@ const ptx::EntryResult& CapturedDevice::entry(std::uint32_t module, const std::s
   const auto found = std::find_if(all.begin(), all.end(), [&](const ptx::EntryResult& e) { return e.name == name; });
   if (found == all.end()) throw std::out_of_range("no kernel " + name);
   return *found;
+}
+
+void CapturedDevice::set_limit(std::int32_t limit, std::uint64_t value) {
+  constexpr std::int32_t stack_size = 0, malloc_heap_size = 2;
+  if (limit == malloc_heap_size) {
+    memory_.set_heap(value, !options_.strict);
+    heap_bytes_ = std::max(value, emulator::DeviceMemory::least_heap_bytes);
+    return;
+  }
+  if (limit != stack_size || value <= stack_bytes_) return;
+  stack_bytes_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(value, ir::most_stack_bytes));
+  for (const std::unique_ptr<Module>& m : modules_) {
+    const auto has_stack = [](const ptx::EntryResult& e) { return e.function.stack_bytes != 0; };
+    if (std::none_of(m->parsed.entries.begin(), m->parsed.entries.end(), has_stack)) continue;
+    std::vector<ptx::EntryResult> entries = ptx::parse_entries(m->text, m->file, {stack_bytes_}).entries;
+    for (std::size_t e = 0; e < entries.size(); ++e) {
+      if (!has_stack(entries[e])) continue;
+      m->kernels.erase(entries[e].name);
+      m->parsed.entries[e] = std::move(entries[e]);
+    }
+  }
 }
 
 CapturedDevice::Kernel& CapturedDevice::kernel(std::uint32_t module, const std::string& name) {

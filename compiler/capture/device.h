@@ -31,6 +31,8 @@ struct DeviceOptions {
   std::uint64_t max_instructions = std::uint64_t{1} << 31;  ///< per warp and launch
   unsigned threads = 0;                                     ///< emulator::EmulatorOptions::threads; 0: base::threads()
   bool remember_launches = true;                            ///< emulator::LaunchMemo; the results are the same without
+  std::uint32_t stack_bytes = ir::default_stack_bytes;                       ///< ptx::LoweringOptions
+  std::uint64_t heap_bytes = emulator::DeviceMemory::default_heap_bytes;  ///< of the kernels' malloc()
 };
 
 struct KernelLaunch {
@@ -113,6 +115,11 @@ class CapturedDevice {
   void bind_surface(std::uint32_t module, const std::string& name, std::uint64_t array);
   void unbind(std::uint32_t module, const std::string& name);
 
+  /// cudaDeviceSetLimit(): the stack of recursive functions, which never becomes smaller, and the heap of malloc(), which
+  /// has its size once a kernel has used it. Others have no effect.
+  void set_limit(std::int32_t limit, std::uint64_t value);
+  std::uint32_t stack_bytes() const { return stack_bytes_; }
+  std::uint64_t heap_bytes() const { return heap_bytes_; }
   /// Runs a kernel to its end. Returns what it printed. Throws KernelFault, and trace::InputError for a kernel that
   /// cannot be run.
   std::string launch(const KernelLaunch& launch);
@@ -136,6 +143,7 @@ class CapturedDevice {
     bool uses_textures = false;  ///< or surfaces: the memo does not see what they read and write
   };
   struct Module {
+    std::string text, file;
     ptx::ModuleResult parsed;
     std::unique_ptr<emulator::ModuleImage> image;
     std::map<std::string, Kernel> kernels;
@@ -170,6 +178,8 @@ class CapturedDevice {
   std::string printed_;
   std::uint64_t next_low_, next_high_, used_ = 0, launches_ = 0, warp_instructions_ = 0;
   double seconds_ = 0;
+  std::uint32_t stack_bytes_;
+  std::uint64_t heap_bytes_;
 };
 
 }  // namespace regatta::capture

@@ -34,6 +34,7 @@ enum class Request : std::uint32_t {
   fill,            ///< address, pitch, value's bytes, value, width, rows
   write_variable,  ///< module, name, offset, bytes
   read_variable,   ///< module, name, offset, count -> bytes
+  set_limit,       ///< cudaLimit, value
   launch,          ///< module, kernel, grid, block, shared bytes, flags, parameters -> LaunchAnswer
   compile,         ///< module, kernel -> KernelDescription, with what the compiled kernel takes
   warn,            ///< text, which the user sees once

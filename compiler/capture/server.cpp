@@ -115,6 +115,10 @@ void Server::answer_to(Request kind, MessageReader& in, MessageWriter& out) {
       out.append(bytes.data(), bytes.size());
       return;
     }
+    case Request::set_limit: {
+      const auto limit = in.get<std::int32_t>();
+      return device_.set_limit(limit, in.get<std::uint64_t>());
+    }
     case Request::launch:
       return launch(in, out);
     case Request::compile: {

@@ -43,6 +43,8 @@ U combine(AtomicOp op, bool is_signed, U old, U a, U b) {
     case AtomicOp::dec:
       return old == 0 || old > a ? a : static_cast<U>(old - 1);
     case AtomicOp::none:
+    case AtomicOp::allocate:
+    case AtomicOp::release:
       break;
   }
   return old;
@@ -109,6 +111,7 @@ std::uint64_t combine_values(const Op& op, std::uint64_t old, std::uint64_t a, s
 }
 
 void CtaRunner::atomic(Warp& w, const Op& op) {
+  if (op.atomic >= AtomicOp::allocate) return heap(w, op);
   find_addresses(w, op);
   if (races_ != nullptr) note_access(w, op);
   const bool wide = op.element_bytes == 8;

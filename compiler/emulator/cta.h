@@ -192,8 +192,9 @@ class CtaRunner {
   template <class Visit>
   void for_each_local(const Warp& w, const Op& op, const Visit& visit);
 
-  // atomics.cpp
+  // atomics.cpp, heap.cpp
   void atomic(Warp& w, const Op& op);
+  void heap(Warp& w, const Op& op);
 
   // cross_lane.cpp
   void set(Warp& w, const Op& op);

@@ -83,6 +83,21 @@ void DeviceMemory::release(std::uint64_t address) {
   last_hit_ = 0;
 }
 
+void DeviceMemory::set_heap(std::uint64_t bytes, bool initialised) {
+  if (heap_ != 0) throw std::logic_error("the heap is there already");
+  heap_bytes_ = std::max(bytes, least_heap_bytes);
+  heap_initialised_ = initialised;
+}
+
+std::uint64_t DeviceMemory::heap() {
+  if (heap_ != 0) return heap_;
+  constexpr std::uint64_t most_narrow = std::uint64_t{1} << 30, wide_place = std::uint64_t{1} << 35;
+  const std::uint64_t room = (heap_bytes_ + guard_bytes + page_bytes - 1) / page_bytes * page_bytes;
+  const std::uint64_t address = heap_bytes_ <= most_narrow ? base::narrow_windows - room : wide_place;
+  allocate_at("heap of malloc()", address, heap_bytes_, heap_initialised_);
+  return heap_ = address;
+}
+
 Allocation* DeviceMemory::find(std::uint64_t address, std::size_t& hint) {
   if (hint < allocations_.size()) {
     Allocation& hit = allocations_[hint];

@@ -85,6 +85,7 @@ RunCounts Emulator::run(const LaunchRequest& request, const trace::Kernel* kerne
   }
   if (ctas == 0) throw std::logic_error("a launch with an empty grid or block");
   impl_->load_parameters(request);
+  if (impl_->program.function->uses_heap) impl_->memory.heap();
   const std::uint64_t fitting = resident_ctas(request);
   std::uint64_t resident = impl_->options.concurrent_ctas == 0 ? fitting : impl_->options.concurrent_ctas;
   std::uint64_t barrier = 0;

@@ -27,8 +27,8 @@ const char* bool_text(BoolOp b) {
 }
 
 const char* atomic_text(AtomicOp a) {
-  static constexpr const char* names[] = {"",     ".add",  ".min", ".max", ".and", ".or",
-                                          ".xor", ".exch", ".cas", ".inc", ".dec"};
+  static constexpr const char* names[] = {"",      ".add", ".min", ".max", ".and",    ".or",  ".xor",
+                                          ".exch", ".cas", ".inc", ".dec", ".malloc", ".free"};
   return names[static_cast<std::size_t>(a)];
 }
 

@@ -16,12 +16,16 @@ struct RuntimeFunction {
   ir::Opcode op;
   std::vector<unsigned> arguments;  ///< bytes of each
   std::size_t used;                 ///< of the arguments, the first that the instruction takes
-  bool has_result;                  ///< 4 bytes
+  unsigned result;                  ///< bytes, 0: none
+  ir::AtomicOp on_heap = ir::AtomicOp::none;
 };
 
 const std::vector<RuntimeFunction>& runtime_table() {
-  static const std::vector<RuntimeFunction> table = {{"vprintf", ir::Opcode::print, {8, 8}, 2, true},
-                                                     {"__assertfail", ir::Opcode::trap, {8, 8, 4, 8, 8}, 3, false}};
+  static const std::vector<RuntimeFunction> table = {
+      {"vprintf", ir::Opcode::print, {8, 8}, 2, 4},
+      {"__assertfail", ir::Opcode::trap, {8, 8, 4, 8, 8}, 3, 0},
+      {"malloc", ir::Opcode::atom, {8}, 1, 8, ir::AtomicOp::allocate},
+      {"free", ir::Opcode::red, {8}, 1, 0, ir::AtomicOp::release}};
   return table;
 }
 
@@ -75,15 +79,27 @@ bool FunctionLowering::runtime_call(const Statement& s, const ir::Instruction& p
                          " arguments, expected " + std::to_string(f->arguments.size()));
   ir::Instruction i = proto;
   i.op = f->op;
+  if (f->on_heap != ir::AtomicOp::none) {
+    // As strong as what a program may expect that hands a block on: what was done to it comes before its next use.
+    f_.uses_heap = true;
+    i.type = ir::Type::u64;
+    i.mod.atomic = f->on_heap;
+    i.mod.space = trace::MemorySpace::global;
+    i.mod.order = ir::MemoryOrder::acq_rel;
+    i.mod.scope = ir::MemoryScope::gpu;
+    i.sources.push_back(ir::Operand::immediate(0, 2));
+  }
   for (std::size_t a = 0; a < f->arguments.size(); ++a) {
     const ir::Operand value = scalar(s.call_arguments[a], f->arguments[a]);
     if (a < f->used) i.sources.push_back(value);
   }
-  if (s.call_results.size() > (f->has_result ? 1 : 0))
+  if (s.call_results.size() > (f->result != 0 ? 1 : 0))
     error(target.at, "call of '" + target.name + "' with " + std::to_string(s.call_results.size()) +
-                         " results, expected " + (f->has_result ? "1" : "0"));
-  if (f->has_result)
-    i.destinations.push_back(s.call_results.empty() ? temporary(ir::Type::u32) : scalar(s.call_results[0], 4));
+                         " results, expected " + (f->result != 0 ? "1" : "0"));
+  if (f->result != 0) {
+    i.destinations.push_back(s.call_results.empty() ? temporary(f->result == 8 ? ir::Type::u64 : ir::Type::u32)
+                                                    : scalar(s.call_results[0], f->result));
+  }
   append(std::move(i));
   return true;
 }

@@ -35,7 +35,7 @@ void commit(base::OutputFile* file, const std::string& bytes) {
 void check(const AnnotateOptions& options, AnnotateResult& result) {
   std::vector<std::string> paths{options.ptx};
   if (options.ptx.empty()) paths = launch::read_launch_file(options.launch).ptx;
-  std::vector<ptx::ModuleResult> modules = read_modules(paths, "error: ");
+  std::vector<ptx::ModuleResult> modules = read_modules(paths, "error: ", options);
   for (const ptx::ModuleResult& m : modules) {
     if (m.entries.empty()) throw trace::InputError("error: '" + m.file + "' has no entry, expected at least one");
   }

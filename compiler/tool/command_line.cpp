@@ -307,7 +307,11 @@ po::options_description describe(AnnotateOptions& o, Texts& texts) {
       "threads that execute launches which are not traced; 0: as many as there are processors")(
       "list-instructions", po::bool_switch(), "print the supported PTX as a table (compiler/ptx/SUPPORTED.md)")(
       "max-instructions", whole(o.max_instructions, "N"),
-      "maximum instructions of a warp; more count as an endless loop");
+      "maximum instructions of a warp; more count as an endless loop")(
+      "stack-bytes", whole(o.stack_bytes, "N"),
+      "local memory per thread for the frames of recursive functions, in kernels that may call one (CUDA: "
+      "cudaLimitStackSize)")("heap-bytes", whole(o.heap_bytes, "N"),
+                             "memory that kernels share out with malloc() (CUDA: cudaLimitMallocHeapSize)");
   return options;
 }
 
@@ -441,6 +445,14 @@ CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes
   parse_undefined(texts.undefined, o);
   parse_concurrent_ctas(texts.concurrent_ctas, o);
   parse_divergence(texts.divergence, o);
+  if (o.stack_bytes < ir::least_stack_bytes || o.stack_bytes > ir::most_stack_bytes) {
+    throw InputError("error: --stack-bytes is " + std::to_string(o.stack_bytes) + ", expected " +
+                     std::to_string(ir::least_stack_bytes) + " to " + std::to_string(ir::most_stack_bytes));
+  }
+  if (o.heap_bytes < emulator::DeviceMemory::least_heap_bytes) {
+    throw InputError("error: --heap-bytes is " + std::to_string(o.heap_bytes) + ", expected at least " +
+                     std::to_string(emulator::DeviceMemory::least_heap_bytes));
+  }
   if (!o.trace.empty()) check_trace_options(o, values);
   check_together(o, texts);
   o.producer = "regatta-annotate " REGATTA_VERSION;

@@ -80,7 +80,9 @@ Host::Host(const launch::LaunchFile& file, const std::vector<ir::Module>& module
       progress_(options.progress),
       memory_(below_4_gb),
       images_(make_images(modules, memory_, textures_)),
-      program_(file, *this) {}
+      program_(file, *this) {
+  memory_.set_heap(options.heap_bytes, options.heap_initialised);
+}
 
 const emulator::ModuleImage& Host::image_of(const launch::Global& g) const {
   const std::vector<std::size_t> all = g.module ? std::vector<std::size_t>{*g.module} : modules_with(g.symbol);

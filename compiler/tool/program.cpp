@@ -16,17 +16,18 @@ namespace regatta::tool {
 namespace {
 
 /// The module in the file `path`. What cannot be read is said with `prefix`, the place that names the file.
-ptx::ModuleResult read_module(const std::string& path, const std::string& prefix) {
+ptx::ModuleResult read_module(const std::string& path, const std::string& prefix,
+                              const ptx::LoweringOptions& lowering) {
   std::string text;
   try {
     text = base::read_text(path);
   } catch (const base::InputError& e) {
     throw trace::InputError(prefix + e.what());
   }
-  if (trace::file_kind(path) != trace::FileKind::source) return ptx::parse_entries(text, path);
+  if (trace::file_kind(path) != trace::FileKind::source) return ptx::parse_entries(text, path, lowering);
   // What is PTX is taken, whatever its name.
   try {
-    ptx::ModuleResult module = ptx::parse_entries(text, path);
+    ptx::ModuleResult module = ptx::parse_entries(text, path, lowering);
     if (!module.entries.empty()) return module;
   } catch (const trace::InputError&) {
     // It is what its name says.
@@ -60,9 +61,11 @@ void check_ctas(const AnnotateOptions& options, const launch::LaunchFile& file) 
 
 }  // namespace
 
-std::vector<ptx::ModuleResult> read_modules(const std::vector<std::string>& paths, const std::string& prefix) {
+std::vector<ptx::ModuleResult> read_modules(const std::vector<std::string>& paths, const std::string& prefix,
+                                            const AnnotateOptions& options) {
   std::vector<ptx::ModuleResult> modules;
-  for (const std::string& path : paths) modules.push_back(read_module(path, prefix));
+  const ptx::LoweringOptions lowering{options.stack_bytes};
+  for (const std::string& path : paths) modules.push_back(read_module(path, prefix, lowering));
   return modules;
 }
 
@@ -101,7 +104,7 @@ Program read_program(const AnnotateOptions& options) {
   p.file = launch::read_launch_file(options.launch);
   replace_ptx(p.file, options.ptx);
   check_ctas(options, p.file);
-  p.modules = read_modules(p.file.ptx, p.file.file + ": error: ");
+  p.modules = read_modules(p.file.ptx, p.file.file + ": error: ", options);
   refuse_clashes(options, &p.file, p.modules);
   launch::resolve_entries(p.file, entry_names(p.modules));
   // Where buffers have addresses, variables lie below them, as in the program that was captured.

@@ -33,7 +33,8 @@ struct Code {
 };
 
 /// The PTX files at these paths. What cannot be read is said with `prefix`, the place that names the files.
-std::vector<ptx::ModuleResult> read_modules(const std::vector<std::string>& paths, const std::string& prefix);
+std::vector<ptx::ModuleResult> read_modules(const std::vector<std::string>& paths, const std::string& prefix,
+                                            const AnnotateOptions& options);
 std::vector<launch::EntryNames> entry_names(const std::vector<ptx::ModuleResult>& modules);
 CompileOptions compile_options(const AnnotateOptions& options);
 

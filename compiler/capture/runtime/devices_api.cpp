@@ -282,8 +282,13 @@ std::size_t limits[7] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
 }  // namespace
 REGATTA_API int cudaDeviceSetLimit(int limit, std::size_t value) {
   if (limit < 0 || limit > limit_of_persisting_l2) return result(invalid_value);
-  limits[limit] = limit == limit_of_persisting_l2 ? std::min<std::size_t>(value, device().persisting_l2) : value;
-  return result(success);
+  if (limit == limit_of_persisting_l2) value = std::min<std::size_t>(value, device().persisting_l2);
+  const Guard guard(State::get().lock);
+  MessageWriter message;
+  message.put(std::int32_t{limit}).put(std::uint64_t{value});
+  const Error error = error_of(ask(Request::set_limit, message));
+  if (error == success) limits[limit] = value;
+  return result(error);
 }
 REGATTA_API int cudaDeviceGetLimit(std::size_t* value, int limit) {
   if (value == nullptr || limit < 0 || limit > limit_of_persisting_l2) return result(invalid_value);

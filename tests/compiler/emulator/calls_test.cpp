@@ -355,7 +355,7 @@ std::string deep(unsigned bytes, unsigned depth) {
 
 TEST_CASE("the stack of frames is as large as it is said to be") {
   // A frame has %n and the place of the call: 8 bytes, and so 16.
-  constexpr unsigned most = ptx::default_stack_bytes / 16;
+  constexpr unsigned most = ir::default_stack_bytes / 16;
   const std::string text =
       "stack overflow: frames of recursive functions take more than the 4096 bytes that a thread has "
       "for them (--stack-bytes, cudaLimitStackSize)";

@@ -69,6 +69,14 @@ class DeviceMemory {
   /// if none does.
   void release(std::uint64_t address);
 
+  /// The heap of the kernels' malloc(), before a kernel has used it. cudaLimitMallocHeapSize.
+  static constexpr std::uint64_t default_heap_bytes = std::uint64_t{8} << 20, least_heap_bytes = 1024;
+  /// `initialised` as in allocate(), of its blocks. Throws std::logic_error once the heap is there.
+  void set_heap(std::uint64_t bytes, bool initialised);
+  bool has_heap() const { return heap_ != 0; }
+  /// Its address: at the end of the first 4 GB, or, if it takes more than 1 GiB, at 32 GiB. The first call makes it.
+  std::uint64_t heap();
+
   /// The allocation that holds `address`, nullptr if none does.
   Allocation* find(std::uint64_t address) { return find(address, last_hit_); }
   /// As above; `hint`, 0 at first, makes the next search short. Safe from several threads with a hint each.
@@ -103,6 +111,8 @@ class DeviceMemory {
   std::vector<Allocation> allocations_;
   std::uint64_t end_, next_;
   std::size_t last_hit_ = 0;
+  std::uint64_t heap_ = 0, heap_bytes_ = default_heap_bytes;
+  bool heap_initialised_ = false;
 };
 
 }  // namespace regatta::emulator

@@ -160,7 +160,21 @@ enum class Compare : std::uint8_t {
   slow_division  ///< f32: the quotient cannot be had by refining a reciprocal (passes/target/sequences.h)
 };
 enum class BoolOp : std::uint8_t { none, and_, or_, xor_ };
-enum class AtomicOp : std::uint8_t { none, add, min, max, and_, or_, xor_, exch, cas, inc, dec };
+enum class AtomicOp : std::uint8_t {
+  none,
+  add,
+  min,
+  max,
+  and_,
+  or_,
+  xor_,
+  exch,
+  cas,
+  inc,
+  dec,
+  allocate,  ///< malloc() of so many bytes, on the heap wherever that is: the address operand is 0
+  release    ///< free()
+};
 enum class ShuffleMode : std::uint8_t { none, up, down, bfly, idx };
 enum class VoteMode : std::uint8_t { none, all, any, uni, ballot };
 /// What a barrier does besides waiting; arrive does not wait.
@@ -454,6 +468,7 @@ struct Function {
   LaunchBounds bounds;
   std::vector<std::string> trap_texts;  ///< what is wrong where a trap ends the run; '%' stands for a value
 
+  bool uses_heap = false;  ///< calls malloc() or free()
   /// Exchanges between lanes (.sync) keep their order, because lanes may come to them on several paths.
   bool ordered_exchanges = false;
   bool allocated = false;            ///< operands hold physical numbers
@@ -465,6 +480,8 @@ struct Function {
   std::size_t instruction_count() const;
 };
 
+/// For Function::stack_bytes.
+inline constexpr std::uint32_t default_stack_bytes = 4096, least_stack_bytes = 16, most_stack_bytes = 256 << 10;
 /// Of a kernel with Function::stack_bytes.
 std::string stack_overflow_text(std::uint32_t stack_bytes);
 

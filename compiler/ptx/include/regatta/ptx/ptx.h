@@ -16,12 +16,9 @@
 
 namespace regatta::ptx {
 
-inline constexpr std::uint32_t default_stack_bytes = 4096;
-inline constexpr std::uint32_t most_stack_bytes = 256 << 10;
-
 struct LoweringOptions {
   /// Of local memory per thread for the frames of recursive functions, in kernels that may call one: a multiple of 16.
-  std::uint32_t stack_bytes = default_stack_bytes;
+  std::uint32_t stack_bytes = ir::default_stack_bytes;
 };
 
 /// Lowers every entry of a module. `file` is only used in messages. Throws trace::InputError on the first error.

@@ -4,9 +4,11 @@
 // line around it.
 #pragma once
 
+#include <regatta/emulator/device_memory.h>
 #include <regatta/emulator/divergence.h>
 #include <regatta/emulator/races.h>
 #include <regatta/emulator/stray_reads.h>
+#include <regatta/ir/ir.h>
 #include <regatta/passes/pass_registry.h>
 #include <regatta/trace/file.h>
 #include <regatta/trace/section_registry.h>
@@ -60,6 +62,8 @@ struct AnnotateOptions {
   std::uint64_t concurrent_ctas = 1;                        ///< emulator::EmulatorOptions::concurrent_ctas
   unsigned threads = 0;                                     ///< that run launches without a trace; 0: base::threads()
   emulator::Divergence divergence = emulator::Divergence::stack;
+  std::uint32_t stack_bytes = ir::default_stack_bytes;                        ///< ptx::LoweringOptions
+  std::uint64_t heap_bytes = emulator::DeviceMemory::default_heap_bytes;  ///< of the kernels' malloc()
   /// Schemes for which the trace is to have a code of its own, if they need one (trace/scheme_code.h): variants.
   std::vector<std::string> schemes;
   /// All schemes: a code that the program cannot have is left out, and the result says why.
@@ -77,6 +81,8 @@ struct AnnotateOptions {
   std::set<KernelName> apart_kernels;
   // Set by annotate() itself, for the run that only looks at addresses.
   bool memory_below_4_gb = false;
+  // Set by regatta-capture.
+  bool heap_initialised = false;  ///< reading what nobody has written to a block of malloc() gives zero
   bool print_nothing = false;
   std::string report;                                      ///< JSON report to write
   std::string listing;                                     ///< annotated assembly to write
