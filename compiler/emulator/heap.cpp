@@ -39,7 +39,8 @@ std::uint64_t Heap::check_of(std::uint64_t at, std::uint64_t size) { return (mag
 std::optional<Heap::Block> Heap::block(std::uint64_t at) const {
   const std::uint64_t size = word(at);
   const Block b{at, size & ~taken_bit, (size & taken_bit) != 0};
-  if (word(at + sizeof size) != check_of(at, size) || b.bytes < header_bytes || b.bytes > end_ - at) return std::nullopt;
+  if (word(at + sizeof size) != check_of(at, size) || b.bytes < header_bytes || b.bytes > end_ - at)
+    return std::nullopt;
   return b;
 }
 
@@ -74,7 +75,7 @@ Heap::Block Heap::joined(Block b) {
 }
 
 std::uint64_t Heap::take(Block b, std::uint64_t bytes) {
-  if (b.bytes - bytes > header_bytes) {
+  if (b.bytes != bytes) {
     write({b.at + bytes, b.bytes - bytes, false});
     b.bytes = bytes;
   }
@@ -123,8 +124,7 @@ std::optional<std::string> Heap::release(std::uint64_t address) {
 void CtaRunner::heap(Warp& w, const Op& op) {
   const std::uint64_t base = memory_.heap();
   AddressSummary& addresses = w.regs.addresses;
-  for (trace::LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1)
-    addresses.lane[__builtin_ctzll(rest)] = base;
+  for (trace::LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) addresses.lane[__builtin_ctzll(rest)] = base;
   addresses.lowest = addresses.highest = base;
   if (races_ != nullptr) note_access(w, op);
   Heap heap(*memory_.find(base));

@@ -21,11 +21,10 @@ struct RuntimeFunction {
 };
 
 const std::vector<RuntimeFunction>& runtime_table() {
-  static const std::vector<RuntimeFunction> table = {
-      {"vprintf", ir::Opcode::print, {8, 8}, 2, 4},
-      {"__assertfail", ir::Opcode::trap, {8, 8, 4, 8, 8}, 3, 0},
-      {"malloc", ir::Opcode::atom, {8}, 1, 8, ir::AtomicOp::allocate},
-      {"free", ir::Opcode::red, {8}, 1, 0, ir::AtomicOp::release}};
+  static const std::vector<RuntimeFunction> table = {{"vprintf", ir::Opcode::print, {8, 8}, 2, 4},
+                                                     {"__assertfail", ir::Opcode::trap, {8, 8, 4, 8, 8}, 3, 0},
+                                                     {"malloc", ir::Opcode::atom, {8}, 1, 8, ir::AtomicOp::allocate},
+                                                     {"free", ir::Opcode::red, {8}, 1, 0, ir::AtomicOp::release}};
   return table;
 }
 

@@ -62,7 +62,7 @@ struct AnnotateOptions {
   std::uint64_t concurrent_ctas = 1;                        ///< emulator::EmulatorOptions::concurrent_ctas
   unsigned threads = 0;                                     ///< that run launches without a trace; 0: base::threads()
   emulator::Divergence divergence = emulator::Divergence::stack;
-  std::uint32_t stack_bytes = ir::default_stack_bytes;                        ///< ptx::LoweringOptions
+  std::uint32_t stack_bytes = ir::default_stack_bytes;                    ///< ptx::LoweringOptions
   std::uint64_t heap_bytes = emulator::DeviceMemory::default_heap_bytes;  ///< of the kernels' malloc()
   /// Schemes for which the trace is to have a code of its own, if they need one (trace/scheme_code.h): variants.
   std::vector<std::string> schemes;
