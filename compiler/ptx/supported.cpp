@@ -99,10 +99,17 @@ std::string supported_ptx() {
   page +=
       "\n## Calls\n\nFunctions (`.func`) of the same file are inlined. Parameters and results are `.param` variables "
       "or "
-      "registers, on\neither side; a prototype needs no `;`. Recursion and calls through a register are rejected. "
-      "Supported functions of the device runtime: " +
+      "registers, on\neither side; a prototype needs no `;`. Supported functions of the device runtime: " +
       list(runtime_functions()) +
-      ".\n\n`brx.idx` becomes a search tree of comparisons over its list of `.branchtargets`. The emulator reports an "
+      ".\n\n"
+      "A call through an address, with a `.callprototype` or a list of `.calltargets`, becomes a search tree of "
+      "comparisons over the\nfunctions that it may reach, each inlined: those of the list, or those with the sizes of "
+      "the prototype, whose address code or an\ninitial value of the module takes. The n-th of these functions, in "
+      "the order of the file, has the address 16 n. The emulator\nreports a call of any other address.\n\n"
+      "A recursive function stands once in the kernel. Its callers save registers in frames in local memory; the "
+      "emulator reports a\nstack of more than `--stack-bytes`. Its parameters cannot be vectors or predicates.\n\n"
+      "`malloc` and `free` are one atomic instruction each, on the heap of `--heap-bytes`.\n\n`brx.idx` becomes a "
+      "search tree of comparisons over its list of `.branchtargets`. The emulator reports an "
       "index behind the\nlist.\n";
   page +=
       "\n## Launch bounds\n\n"
