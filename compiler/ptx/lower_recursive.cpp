@@ -136,7 +136,8 @@ void FunctionLowering::call_body(const Function& callee, const Statement& s, con
   c.jump = position();
   jump(bare, body.entry);
   body.return_labels.push_back(new_label(callee.name + " returns"));
-  place_label(body.return_labels.back());
+  c.label = body.return_labels.back();
+  place_label(c.label);
   c.behind = position();
   for (std::size_t r = 0; r < callee.results.size(); ++r) {
     const CallParam from = call_params_[body.results[r]];
@@ -240,6 +241,7 @@ void FunctionLowering::save_registers(Body& body, std::vector<Insertion>& insert
       Insertion i;
       i.at = at;
       i.behind_labels = behind_labels;
+      if (!behind_labels) i.first_label = call.label;
       const auto begin = draft_.instructions.begin() + static_cast<std::ptrdiff_t>(first);
       i.code.assign(std::make_move_iterator(begin), std::make_move_iterator(draft_.instructions.end()));
       draft_.instructions.erase(begin, draft_.instructions.end());

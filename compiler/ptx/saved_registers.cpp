@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace regatta::ptx {
 namespace {
@@ -168,9 +169,13 @@ void insert(Draft& draft, std::vector<Insertion> insertions) {
   std::vector<ir::Instruction> code;
   std::vector<std::uint32_t> label_at;
   auto next = insertions.begin();
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> first_labels;
   const auto take = [&](std::size_t at, bool behind_labels) {
-    for (; next != insertions.end() && next->at == at && next->behind_labels == behind_labels; ++next)
+    for (; next != insertions.end() && next->at == at && next->behind_labels == behind_labels; ++next) {
+      const bool has_label = next->first_label < draft.labels.size() && draft.labels[next->first_label].position == at;
+      if (has_label) first_labels.emplace_back(next->first_label, static_cast<std::uint32_t>(code.size()));
       std::move(next->code.begin(), next->code.end(), std::back_inserter(code));
+    }
   };
   for (std::size_t n = 0; n <= draft.instructions.size(); ++n) {
     take(n, false);
@@ -180,6 +185,7 @@ void insert(Draft& draft, std::vector<Insertion> insertions) {
   }
   for (Draft::Label& l : draft.labels)
     if (l.position != Draft::unplaced) l.position = label_at[l.position];
+  for (const auto& [label, position] : first_labels) draft.labels[label].position = position;
   draft.instructions = std::move(code);
 }
 

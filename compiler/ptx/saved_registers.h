@@ -16,7 +16,8 @@ namespace regatta::ptx {
 struct BodyCall {
   std::size_t before = 0;                  ///< of its first instruction
   std::size_t jump = 0;                    ///< of the branch to the callee
-  std::size_t behind = 0;                  ///< where the callee comes back to
+  std::uint32_t label = 0;                 ///< where the callee comes back to ...
+  std::size_t behind = 0;                  ///< ... and its position
   std::size_t after = 0;                   ///< behind the instructions that take the results
   std::vector<std::size_t> handing_over;   ///< instructions before the jump that write registers of the callee ...
   std::vector<std::uint32_t> handed_back;  ///< ... which has these written when it comes back
@@ -38,8 +39,9 @@ std::vector<std::vector<std::uint32_t>> live_across_calls(const Draft& draft, co
                                                           std::size_t registers);
 
 struct Insertion {
-  std::size_t at = 0;          ///< a position before any insertion
-  bool behind_labels = false;  ///< which stand there; otherwise in front of them
+  std::size_t at = 0;                             ///< a position before any insertion
+  bool behind_labels = false;                     ///< which stand there; otherwise in front of them ...
+  std::uint32_t first_label = ~std::uint32_t{0};  ///< ... but for this one
   std::vector<ir::Instruction> code;
 };
 /// Of several insertions at one place and side, the order is that of the list.

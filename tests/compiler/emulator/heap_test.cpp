@@ -271,4 +271,56 @@ TEST_CASE("blocks that go from thread to thread through the heap race with nobod
   CHECK_FALSE(shared.machine.races().empty());
 }
 
+namespace {
+
+/// What samples/objects.cu computes.
+std::uint32_t area(std::uint32_t height, std::uint32_t size, std::uint32_t scale) {
+  if (height == 0) return (size % 2 == 0 ? size * size : size * size - (size / 2) * (size / 2)) * scale;
+  const std::uint32_t less = size % 2 & (height > 1 ? 1u : 0u);
+  return area(height - 1, size + 1, scale) + 3 * area(height - 1 - less, 2 * size, scale + 1);
+}
+
+constexpr unsigned object_threads = 192;
+
+/// Runs an entry on `shapes` and `results`, of object_threads each, in the memory of an earlier one.
+std::vector<std::uint32_t> run_objects(Machine& m, bool has_shapes, std::uint64_t shapes, std::uint64_t results) {
+  if (has_shapes) m.parameter(shapes);
+  m.parameter(results);
+  m.request.grid = {2, 1, 1};
+  m.request.block = {object_threads / 2, 1, 1};
+  m.run();
+  return m.read<std::uint32_t>(results, object_threads);
+}
+
+}  // namespace
+
+TEST_CASE("objects with virtual functions, made and deleted by recursive functions") {
+  for (const char* file : {"objects.sm75.ptx", "objects.debug.sm75.ptx"}) {
+    for (const unsigned warp_size : {32u, 64u}) {
+      INFO(file << ", " << warp_size << " lanes");
+      Machine m(sample(file), warp_size, 255, "piles");
+      const std::uint64_t shapes = m.buffer("shapes", 8 * object_threads),
+                          results = m.buffer("results", 4 * object_threads);
+      const auto first = run_objects(m, true, shapes, results);
+      for (std::uint32_t i = 0; i < object_threads; ++i) REQUIRE(first[i] == area(i % 4, i, 1));
+      const std::uint64_t taken = Heap(*m.memory.find(m.memory.heap())).blocks_taken();
+      CHECK(taken > 2 * object_threads);
+      // The second kernel of the same module, on the same memory.
+      Machine other(sample(file), warp_size, 255, "again");
+      emulator::Emulator emulator(*other.function, other.reconvergence, m.memory, *m.image, m.options);
+      emulator.run(m.request);
+      const auto second = m.read<std::uint32_t>(results, object_threads);
+      for (std::uint32_t i = 0; i < object_threads; ++i) REQUIRE(second[i] == area(i % 4, i, 2));
+      CHECK(Heap(*m.memory.find(m.memory.heap())).blocks_taken() == 0);
+
+      Machine tables(sample(file), warp_size, 255, "tables");
+      const auto values = run_objects(tables, false, 0, tables.buffer("values", 4 * object_threads));
+      for (std::uint32_t i = 0; i < object_threads; ++i) {
+        const std::uint32_t x = i % 3 == 0 ? 2 * i : i % 3 == 1 ? i * i : i + 1;
+        REQUIRE(values[i] == (i / 3 % 2 == 0 ? x + 1 : 2 * x));
+      }
+    }
+  }
+}
+
 }  // namespace kernel_heap
