@@ -31,7 +31,7 @@ struct DeviceOptions {
   std::uint64_t max_instructions = std::uint64_t{1} << 31;  ///< per warp and launch
   unsigned threads = 0;                                     ///< emulator::EmulatorOptions::threads; 0: base::threads()
   bool remember_launches = true;                            ///< emulator::LaunchMemo; the results are the same without
-  std::uint32_t stack_bytes = ir::default_stack_bytes;                       ///< ptx::LoweringOptions
+  std::uint32_t stack_bytes = ir::default_stack_bytes;      ///< ptx::LoweringOptions
   std::uint64_t heap_bytes = emulator::DeviceMemory::default_heap_bytes;  ///< of the kernels' malloc()
 };
 

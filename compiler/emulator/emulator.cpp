@@ -62,8 +62,15 @@ std::uint64_t Emulator::Impl::fresh_grid_barrier() {
 
 Emulator::Emulator(const ir::Function& function, const std::vector<std::int32_t>& reconvergence, DeviceMemory& memory,
                    const ModuleImage& image, const EmulatorOptions& options)
-    : impl_(new Impl{
-          decode(function, reconvergence, image, options.warp_size), memory, image, options, nullptr, {}, false, 0, false}) {
+    : impl_(new Impl{decode(function, reconvergence, image, options.warp_size),
+                     memory,
+                     image,
+                     options,
+                     nullptr,
+                     {},
+                     false,
+                     0,
+                     false}) {
   // Whether lanes leave the stack's order is known of CTAs that run in order.
   impl_->depends = !may_run_in_parallel(impl_->program) || options.divergence == Divergence::barriers;
   if (options.races != RaceRule::off) {

@@ -127,7 +127,9 @@ void CtaRunner::heap(Warp& w, const Op& op) {
   for (trace::LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) addresses.lane[__builtin_ctzll(rest)] = base;
   addresses.lowest = addresses.highest = base;
   if (races_ != nullptr) note_access(w, op);
-  Heap heap(*memory_.find(base));
+  Allocation& memory = *memory_.find(base);
+  Allocation::set(memory.changed);
+  Heap heap(memory);
   for (trace::LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
     const std::uint64_t operand = get(w, op.values[0], lane, true);
