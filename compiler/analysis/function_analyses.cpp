@@ -39,8 +39,10 @@ const SoftDefinitions& FunctionAnalyses::soft_definitions() {
 }
 
 const WarpLiveness& FunctionAnalyses::warp_liveness() {
-  if (!warp_liveness_)
+  if (!warp_liveness_) {
     warp_liveness_ = std::make_unique<WarpLiveness>(*function_, cfg(), dominators(), reconvergence());
+    if (seen_) warp_liveness_->add_waits(*seen_);
+  }
   return *warp_liveness_;
 }
 

@@ -2,6 +2,9 @@
 #include <regatta/analysis/soft_definitions.h>
 #include <regatta/analysis/warp_liveness.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace regatta::analysis {
 
 WarpLiveness::WarpLiveness(const ir::Function& f, const Cfg& cfg, const Dominators& dominators,
@@ -14,6 +17,25 @@ WarpLiveness::WarpLiveness(const ir::Function& f, const Cfg& cfg, const Dominato
   const SoftDefinitions soft(f, cfg, dominators, post_dominators, lanes);
   running_ = std::make_unique<Liveness>(f, cfg, &soft.soft());
   for (std::uint32_t b = 0; b < cfg.size(); ++b) waiting_[b] = soft.needed_by_waiting(b);
+}
+
+void WarpLiveness::add_waits(const SeenFlow& seen) {
+  // By the place where lanes wait: what they need there is looked up once.
+  std::vector<SeenFlow::Wait> waits = seen.waits;
+  const auto place = [](const SeenFlow::Wait& w) { return std::make_pair(w.place, w.position); };
+  std::sort(waits.begin(), waits.end(),
+            [&](const SeenFlow::Wait& a, const SeenFlow::Wait& b) { return place(a) < place(b); });
+  LivenessWalker walker(*running_);
+  BitSet needed;
+  for (std::size_t n = 0; n < waits.size(); ++n) {
+    if (n == 0 || place(waits[n]) != place(waits[n - 1])) {
+      walker.start(waits[n].place);
+      const std::size_t after = running_->function().blocks[waits[n].place].instructions.size() - waits[n].position;
+      for (std::size_t step = 0; step < after; ++step) walker.step();
+      needed = walker.live();
+    }
+    waiting_[waits[n].running].merge(needed);
+  }
 }
 
 void WarpLiveness::follow_paths(const Cfg& cfg, const PostDominators& post_dominators) {

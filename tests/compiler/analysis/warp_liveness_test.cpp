@@ -37,6 +37,36 @@ TEST_CASE("lanes wait at the other side of a branch and where the sides meet") {
   CHECK_FALSE(warp_liveness(a, LaneRule::printed).waiting(2).test(1));
 }
 
+TEST_CASE("lanes that were seen to wait elsewhere need what is live there, in the middle of a block too") {
+  // 0 -> {1, 2} -> 3. Lanes wait in front of the second instruction of 2 while 3 runs, and of the last one of 3 while 0
+  // runs.
+  auto f = test::make_function({{1, 2}, {3}, {3}, {}}, 5);
+  test::append(f, 2, {0}, {});
+  test::append(f, 2, {1}, {0, 2});
+  test::append(f, 2, {}, {1});
+  test::append(f, 3, {}, {3});
+  test::append(f, 3, {}, {4});
+  SeenFlow seen;
+  seen.waits = {{3, 2, 1}, {0, 3, 1}, {1, 2, 1}};
+  seen.next.resize(4);
+  FunctionAnalyses with(f, seen), without(f);
+  REQUIRE(with.seen_flow() != nullptr);
+  CHECK(without.seen_flow() == nullptr);
+  const auto waiting = [](FunctionAnalyses& a, std::uint32_t block) {
+    std::vector<std::uint32_t> all;
+    a.warp_liveness().waiting(block).for_each([&](std::uint32_t v) { all.push_back(v); });
+    return all;
+  };
+  using Variables = std::vector<std::uint32_t>;
+  CHECK(waiting(without, 3).empty());
+  CHECK(waiting(with, 3) == Variables{0, 2, 3, 4});
+  CHECK(waiting(without, 0).empty());
+  CHECK(waiting(with, 0) == Variables{4});
+  // Beside what the reconvergence discipline has lanes wait for.
+  CHECK(waiting(without, 1) == Variables{2, 3, 4});
+  CHECK(waiting(with, 1) == Variables{0, 2, 3, 4});
+}
+
 TEST_CASE("lanes that left a loop wait behind it") {
   // 0 -> 1 -> {1, 2}; r0 defined and used in the loop and used behind it.
   auto f = test::make_function({{1}, {1, 2}, {}}, 2);

@@ -8,6 +8,8 @@
 #include <regatta/analysis/warp_liveness.h>
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 namespace regatta::analysis {
 
@@ -17,6 +19,11 @@ class FunctionAnalyses {
  public:
   explicit FunctionAnalyses(const ir::Function& f) : function_(&f) {}
 
+  /// Of a kernel that another compiler made, with what its execution shows.
+  FunctionAnalyses(const ir::Function& f, SeenFlow seen) : function_(&f), seen_(std::move(seen)) {}
+
+  /// nullptr: our compiler made the function, and the emulator has its lanes meet at reconvergence().
+  const SeenFlow* seen_flow() const { return seen_ ? &*seen_ : nullptr; }
   const ir::Function& function() const { return *function_; }
   const Cfg& cfg();
   const Dominators& dominators();
@@ -30,12 +37,14 @@ class FunctionAnalyses {
   /// Liveness that respects soft definitions, along the path that runs. What lanes on other paths need is the
   /// live-in set of the blocks where they wait; a user of dead registers adds those.
   const Liveness& simt_liveness() { return soft_definitions().liveness(); }
-  /// What any lane of the warp needs, running or waiting, whatever the control flow (LaneRule::every_path).
+  /// What any lane of the warp needs, running or waiting, whatever the control flow (LaneRule::every_path); with
+  /// seen_flow() also where it shows lanes wait.
   const WarpLiveness& warp_liveness();
   void invalidate();
 
  private:
   const ir::Function* function_;
+  std::optional<SeenFlow> seen_;
   std::unique_ptr<Cfg> cfg_;
   std::unique_ptr<Dominators> dominators_;
   std::unique_ptr<PostDominators> reconvergence_;

@@ -7,6 +7,7 @@
 
 #include <regatta/analysis/dominators.h>
 #include <regatta/analysis/liveness.h>
+#include <regatta/analysis/seen_flow.h>
 
 #include <cstdint>
 #include <memory>
@@ -33,6 +34,10 @@ class WarpLiveness {
  public:
   WarpLiveness(const ir::Function& f, const Cfg& cfg, const Dominators& dominators,
                const PostDominators& post_dominators, LaneRule rule = LaneRule::every_path);
+
+  /// Adds what lanes need where they were seen to wait: they may have waited where the reconvergence discipline of
+  /// LaneRule::every_path has no lane wait.
+  void add_waits(const SeenFlow& seen);
 
   /// What the lanes on the path that runs need.
   const Liveness& running() const { return *running_; }
