@@ -12,6 +12,7 @@ class LivenessPass : public AnnotationPass {
   std::string name() const override { return trace::liveness_section; }
   /// Whose lanes wait where is in the trace.
   bool needs_stack_order() const override { return false; }
+  LaneOrder lane_order() const override { return LaneOrder::any; }
   void run(trace::Kernel& kernel, analysis::FunctionAnalyses& analyses) override;
   PassSummary summary(const trace::Kernel& kernel) const override;
   std::string listing_column() const override { return "registers live before it"; }

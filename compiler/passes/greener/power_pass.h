@@ -12,6 +12,7 @@ class PowerPass : public AnnotationPass {
   std::string name() const override { return trace::power_section; }
   void declare(PassOptions& options) override;
   void validate() const override { check(options_); }
+  LaneOrder lane_order() const override { return LaneOrder::any; }
   void run(trace::Kernel& kernel, analysis::FunctionAnalyses& analyses) override;
   PassSummary summary(const trace::Kernel& kernel) const override;
   std::string listing_column() const override { return "power states that its registers get"; }

@@ -15,6 +15,7 @@ class RegionPass : public AnnotationPass {
   /// What shares a region shall not share a bank; the limits per bank then cut the regions anew.
   std::vector<RegisterGroup> register_groups(const trace::Kernel& kernel,
                                              analysis::FunctionAnalyses& analyses) override;
+  LaneOrder lane_order() const override { return LaneOrder::by_block; }
   void run(trace::Kernel& kernel, analysis::FunctionAnalyses& analyses) override;
   PassSummary summary(const trace::Kernel& kernel) const override;
   std::string listing_head() const override;

@@ -104,6 +104,16 @@ class Planner {
     return (owned | trace::written_by(kernel_.instructions[index])) & ~plan_.releases.at_operand[index];
   }
 
+  /// Per block, those that a warp may run next.
+  std::vector<std::vector<std::uint32_t>> next_blocks() const {
+    std::vector<std::vector<std::uint32_t>> next = trace::warp_successors(kernel_);
+    if (const analysis::SeenFlow* seen = analyses_.seen_flow()) {
+      for (std::size_t b = 0; b < next.size(); ++b)
+        next[b].insert(next[b].end(), seen->next[b].begin(), seen->next[b].end());
+    }
+    return next;
+  }
+
   /// What a warp may have of the registers that nothing needs any more goes back at the start of the next block. The
   /// sets only grow, so the answer is the least that is true for all orders of the sides.
   void place_block_releases() {
@@ -111,7 +121,7 @@ class Planner {
     plan_.releases.at_block.assign(blocks, 0);
     owned_in_.assign(blocks, 0);
     if (blocks == 0) return;
-    const std::vector<std::vector<std::uint32_t>> next = trace::warp_successors(kernel_);
+    const std::vector<std::vector<std::uint32_t>> next = next_blocks();
     owned_in_[0] = plan_.section.at_start & ~plan_.section.exempt;
     std::vector<std::uint32_t> work = analyses_.cfg().reverse_post_order();
     std::reverse(work.begin(), work.end());

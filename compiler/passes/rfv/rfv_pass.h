@@ -13,6 +13,7 @@ class RfvPass : public AnnotationPass {
   void declare(PassOptions& options) override;
   void validate() const override;
   bool is_required() const override { return asked_ || options_.table_entries != 0; }
+  LaneOrder lane_order() const override { return LaneOrder::by_block; }
   void run(trace::Kernel& kernel, analysis::FunctionAnalyses& analyses) override;
   PassSummary summary(const trace::Kernel& kernel) const override;
   std::string listing_head() const override;

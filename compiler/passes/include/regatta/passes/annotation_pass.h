@@ -41,6 +41,16 @@ struct PassSummary {
   std::string left_out;     ///< why the kernel is without the annotation; empty: it has it
 };
 
+/// What an annotation takes for granted about when the lanes of a warp wait for others. Our emulator has them meet at
+/// the branch's post-dominator. The trace of a GPU, or of another emulator, may show something else.
+enum class LaneOrder : std::uint8_t {
+  any,       ///< lanes may wait anywhere
+  by_block,  ///< a warp turns to other lanes between basic blocks only
+  /// After a branch, one side runs until it comes to the branch's post-dominator or exits; other lanes wait at the
+  /// other sides and there.
+  nested,
+};
+
 /// One object serves one kernel. Order of calls: declare(), validate(), shared_placement() if the pass places shared
 /// variables, register_groups() if registers are renumbered, run(), then the others. `kernel` is the static form of the
 /// function of `analyses`.
@@ -65,6 +75,9 @@ class AnnotationPass {
   /// Whether the annotation holds only where one side of a branch runs to the place where the lanes meet before the
   /// other side does. Kernels whose lanes went otherwise (emulator::Divergence::barriers) are left without it.
   virtual bool needs_stack_order() const { return true; }
+  /// The same of a kernel of a trace, where FunctionAnalyses::seen_flow() has the places at which lanes wait. A kernel
+  /// whose lanes were seen to do otherwise is left without the annotation.
+  virtual LaneOrder lane_order() const { return LaneOrder::nested; }
 
   /// Whether the pass moves the shared variables. At most one pass may.
   virtual bool places_shared_variables() const { return false; }
