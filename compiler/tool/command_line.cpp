@@ -41,6 +41,8 @@ constexpr const char* intro =
     "scheme)\n"
     "  regatta-annotate --trace kernel.rgt --for rfv --out new.rgt\n"
     "      add annotations to a trace that exists; the program is compiled again and not executed\n"
+    "  regatta-annotate --trace imported.rgt --out annotated.rgt\n"
+    "      the same for a trace of another program (regatta-import): all annotations that its code can have\n"
     "  regatta-annotate --ptx kernel.ptx --check --report report.json --listing kernel.txt\n"
     "      compile every entry without running it; report what was accepted and what it needs\n\n"
     "A launch file has the PTX file, grid, block and parameters of one kernel, or buffers, launches and steps of\n"
@@ -245,7 +247,8 @@ po::options_description describe(AnnotateOptions& o, Texts& texts) {
       "launch", po::value(&o.launch)->value_name("FILE"), "launch file (TOML)")(
       "out,o", po::value(&o.out)->value_name("FILE"), "trace to write (.rgt); without it the program is only executed")(
       "trace", po::value(&o.trace)->value_name("FILE"),
-      "trace whose kernels get the annotations of --for, as a new trace --out; instead of --launch")(
+      "trace whose kernels get the annotations of --for, as a new trace --out; instead of --launch. Without --for all "
+      "that it can have, if another program than regatta-annotate made it")(
       "ptx", po::value(&o.ptx)->value_name("FILE"), "PTX file that replaces the launch file's, or the file to --check")(
       "check", po::bool_switch(&o.check), "compile and report only, run nothing")(
       "entry", po::value(&o.entry)->value_name("NAME"), "with --check: only this entry; an error if it is rejected")(
@@ -400,8 +403,6 @@ void check_trace_options(const AnnotateOptions& o, const po::variables_map& valu
     throw InputError("error: --trace adds annotations to a trace: --" + name +
                      " does not go with it, expected --for, --out and options of annotations");
   }
-  if (o.schemes.empty() && o.passes.asked_names(o.pass_options).empty())
-    throw InputError("error: --trace needs --for SCHEME,...: whose annotations to add");
   if (o.out.empty()) throw InputError("error: --trace needs --out FILE: the trace is not written over");
 }
 

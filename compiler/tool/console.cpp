@@ -148,6 +148,7 @@ int print_result(const AnnotateOptions& o, const AnnotateResult& result) {
   std::FILE* const out = is_taken ? stderr : stdout;
   if (!result.added.empty()) {
     std::fprintf(out, "%s\n", result.added.c_str());
+    for (const std::string& line : result.without_variant) std::fprintf(out, "%s\n", line.c_str());
     return 0;
   }
   if (o.check) {

@@ -2,6 +2,8 @@
 #include "reannotate.h"
 
 #include <regatta/tool/command_line.h>
+#include "annotate_foreign.h"
+#include "copy_section.h"
 #include "program.h"
 #include "scheme_codes.h"
 
@@ -11,7 +13,6 @@
 #include <regatta/trace/making.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -45,42 +46,13 @@ AnnotateOptions options_of(const Making& making, const AnnotateOptions& options)
   return made;
 }
 
-/// Adds a section, in place of one of its name, and the instructions of its scheme.
-void add_section(const trace::Kernel& from, const std::string& name, const trace::SectionRegistry& sections,
-                 trace::Kernel& to) {
-  const auto section = std::find_if(from.annotations.begin(), from.annotations.end(),
-                                    [&](const trace::AnnotationSection& a) { return a.name == name; });
-  if (section == from.annotations.end()) return;
-  const auto old = std::find_if(to.annotations.begin(), to.annotations.end(),
-                                [&](const trace::AnnotationSection& a) { return a.name == name; });
-  old == to.annotations.end() ? to.annotations.push_back(*section) : void(*old = *section);
-  std::string scheme;
-  for (const auto& format : sections.formats()) {
-    if (format->name() == name) scheme = format->scheme();
-  }
-  if (scheme.empty()) return;
-  const auto is_old = [&](const trace::InsertedInstruction& i) { return i.instruction.scheme == scheme; };
-  to.inserted.erase(std::remove_if(to.inserted.begin(), to.inserted.end(), is_old), to.inserted.end());
-  // Ids that the kernel has are other opcodes'.
-  std::map<std::string, std::uint32_t> ids;
-  std::uint32_t next = 0;
-  for (const trace::StaticInstruction& i : to.instructions) next = std::max(next, i.opcode_id + 1);
-  for (const trace::InsertedInstruction& i : to.inserted) next = std::max(next, i.instruction.opcode_id + 1);
-  for (trace::InsertedInstruction i : from.inserted) {
-    if (i.instruction.scheme != scheme) continue;
-    const auto [id, is_new] = ids.emplace(i.instruction.opcode, next);
-    next += is_new ? 1 : 0;
-    i.instruction.opcode_id = id->second;
-    to.inserted.push_back(std::move(i));
-  }
-  std::stable_sort(to.inserted.begin(), to.inserted.end(),
-                   [](const auto& a, const auto& b) { return a.before < b.before; });
-}
-
 class Addition {
  public:
-  explicit Addition(const AnnotateOptions& options)
-      : options_(options), first_(options.trace, options.sections), making_(making_of(first_)) {
+  /// `making`: the command that made the trace.
+  Addition(const AnnotateOptions& options, const trace::Reader& first, Making making)
+      : options_(options), first_(first), making_(std::move(making)) {
+    if (options.schemes.empty() && options.passes.asked_names(options.pass_options).empty())
+      throw InputError("error: --trace needs --for SCHEME,...: whose annotations to add");
     try {
       made_ = options_of(making_, options);
       program_ = read_program(made_);
@@ -108,13 +80,6 @@ class Addition {
   static std::string without_prefix(const std::string& text) {
     const std::string prefix = "error: ";
     return text.rfind(prefix, 0) == 0 ? text.substr(prefix.size()) : text;
-  }
-
-  Making making_of(const trace::Reader& reader) const {
-    if (std::optional<Making> making = Making::of(reader.producer())) return *making;
-    throw InputError("error: --trace: '" + options_.trace +
-                     "' does not say which command made it, expected one of regatta-annotate: execute the program "
-                     "again, with --launch");
   }
 
   [[noreturn]] void refuse(const std::string& why) const {
@@ -215,7 +180,7 @@ class Addition {
           continue;
         }
         if (!compiled.left_out[p].empty() && needs(reader.variant(), name)) refuse(compiled.left_out[p]);
-        add_section(compiled.trace_kernel, name, options_.sections, kernels[k]);
+        copy_section(compiled.trace_kernel, name, options_.sections, kernels[k]);
       }
     }
     return kernels;
@@ -244,7 +209,7 @@ class Addition {
   }
 
   const AnnotateOptions& options_;
-  const trace::Reader first_;
+  const trace::Reader& first_;
   const Making making_;
   AnnotateOptions made_;  ///< those of the trace's making, with the new ones of annotations
   Program program_;
@@ -256,7 +221,10 @@ class Addition {
 
 AnnotateResult add_annotations(const AnnotateOptions& options) {
   base::refuse_clashes({{"--out", options.out, true}, {"--trace", options.trace, false}});
-  return Addition(options).run();
+  const trace::Reader first(options.trace, options.sections);
+  if (std::optional<Making> making = Making::of(first.producer()))
+    return Addition(options, first, *std::move(making)).run();
+  return annotate_foreign(options, first);
 }
 
 }  // namespace regatta::tool

@@ -10,7 +10,7 @@ namespace regatta::tool {
 /// Writes AnnotateOptions::trace anew with the annotations of AnnotateOptions::schemes. The kernels are compiled again,
 /// with the options that the trace names, and compared with those of the trace; nothing is executed. Throws
 /// trace::InputError if that does not give the code of the trace, or if a scheme needs another code: then with the
-/// command that executes the program.
+/// command that executes the program. A trace that does not name its command: annotate_foreign.h.
 AnnotateResult add_annotations(const AnnotateOptions& options);
 
 }  // namespace regatta::tool

@@ -141,7 +141,8 @@ struct VariantResult : CodeResult {
 /// What became of the first code, and of the others.
 struct AnnotateResult : CodeResult {
   std::vector<VariantResult> variants;
-  /// Lines on codes that were asked for and that the trace has not: the same as another, or not to be had.
+  /// Lines on codes that were asked for and that the trace has not: the same as another, or not to be had. With
+  /// AnnotateOptions::trace on annotations that a kernel is left without.
   std::vector<std::string> without_variant;
   std::string added;  ///< with AnnotateOptions::trace: a line on what was added
 };
