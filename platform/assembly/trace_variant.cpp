@@ -62,6 +62,35 @@ Making making_of(const trace::Reader& trace) {
   return *made;
 }
 
+/// "k.annotated.rgt" for "k.rgt": a trace is not written over while it is read.
+std::string annotated_name(const std::string& path) {
+  const std::filesystem::path old(path);
+  return (old.parent_path() / (old.stem().string() + ".annotated.rgt")).string();
+}
+
+/// Whether a kernel's results are version tags: then regatta-import made the trace, and there is no program.
+bool has_tags(const trace::Reader& trace) {
+  return std::any_of(trace.kernels().begin(), trace.kernels().end(),
+                     [](const trace::Kernel& k) { return k.version_tags; });
+}
+
+/// The remedy for a trace without a program: its code stays as it is, annotations can be added.
+std::string remedy_without_program(const trace::Reader& trace, const std::vector<Making::Option>& wanted,
+                                   const std::string& part) {
+  const bool other_code = std::any_of(wanted.begin(), wanted.end(), [](const Making::Option& o) {
+    return o.name == "max-registers" || o.name == "warp-size" || o.name == "scratchpad-layout" || o.name == "control";
+  });
+  if (other_code || (part.empty() && wanted.empty())) {
+    return "\nThe trace was imported, and without its program no other code can be made of it";
+  }
+  Making making;
+  making.set("trace", trace.path());
+  if (!part.empty()) making.set("for", part);
+  for (const Making::Option& o : wanted) making.set(o.name, o.value.value_or(""));
+  making.set("out", annotated_name(trace.path()));
+  return "\nThis command makes a trace that fits: " + making.text();
+}
+
 /// The part of a scheme that runs on a code of its own or needs an annotation; "" if none does.
 std::string needy_part(const std::string& scheme) {
   for (const std::string& part : scheme_parts(scheme)) {
@@ -116,9 +145,10 @@ support::ConfigError with_remedy(const support::UnfitTrace& error, const trace::
   if (const std::string other = fitting_variant(trace, wanted); !other.empty()) {
     return support::ConfigError(what + "\nThe trace has such a code: run it with --variant " + other);
   }
+  const std::string part = needy_part(scheme);
+  if (has_tags(trace)) return support::ConfigError(what + remedy_without_program(trace, wanted, part));
   Making making = making_of(trace);
   making.set("out", trace.path());
-  const std::string part = needy_part(scheme);
   if (!part.empty()) making.add_scheme(part);
   for (const Making::Option& o : wanted) {
     if (part.empty() || !is_in_code(part, o)) making.set(o.name, o.value.value_or(""));
