@@ -2,14 +2,13 @@
 //
 // Our own kernels in the form of Accel-Sim's traces, imported again; and faults of a register file that version tags
 // show.
-#include <regatta/import/import.h>
 #include <regatta/test/catch.h>
 #include <regatta/trace/verify.h>
 
 #include <algorithm>
 #include <random>
 
-#include "kernels.h"
+#include "imported_kernel.h"
 #include "process.h"
 #include "traceg_writer.h"
 
@@ -18,23 +17,6 @@ using test::Folder;
 using trace::LaneMask;
 
 namespace {
-
-/// Writes each launch of a kernel's trace as a .traceg, imports them, and returns the path of the new trace.
-std::string there_and_back(const Folder& folder, const std::string& kernel, std::string* ours = nullptr) {
-  const trace::Reader reader(test::execute_kernel(folder, kernel, test::Size::small));
-  if (ours != nullptr) *ours = reader.path();
-  std::string list = "MemcpyHtoD,0x00007efe7b500000,2052\n";
-  for (std::uint32_t l = 0; l < reader.launches().size(); ++l) {
-    const std::string name = "kernel-" + std::to_string(l + 1) + ".traceg";
-    folder.write(name, test::traceg_of(reader, l));
-    list += name + "\n";
-  }
-  import::ImportOptions options;
-  options.input = folder.write("kernelslist.g", list);
-  options.out = folder.file("imported.rgt");
-  import::import_trace(options);
-  return options.out;
-}
 
 template <class Numbers>
 std::vector<unsigned> listed(const Numbers& numbers, unsigned count) {
@@ -170,7 +152,7 @@ TEST_CASE("a kernel that is exported as a .traceg comes back with its code, lane
     const Folder folder;
     INFO(kernel);
     std::string ours;
-    const std::string imported = there_and_back(folder, kernel, &ours);
+    const std::string imported = test::imported_kernel(folder, kernel, &ours);
     const trace::Reader reader(imported);
     CHECK(reader.version() == 4);
     trace::verify(reader, trace::VerifyDepth::program);
@@ -185,7 +167,7 @@ TEST_CASE("a kernel that is exported as a .traceg comes back with its code, lane
 
 TEST_CASE("an imported trace runs under schemes that move values, and those that look at them refuse it") {
   const Folder folder;
-  there_and_back(folder, "bfs");
+  test::imported_kernel(folder, "bfs");
   const auto sim = [&](const std::vector<std::string>& more) {
     std::vector<std::string> arguments{REGATTA_SIM, "imported.rgt"};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -231,7 +213,7 @@ TEST_CASE("100 lost, stale, swapped and strayed registers in imported traces are
   unsigned planted = 0;
   for (const char* kernel : {"bfs", "reduction", "hotspot", "spmv"}) {
     const Folder folder;
-    const std::string imported = there_and_back(folder, kernel);
+    const std::string imported = test::imported_kernel(folder, kernel);
     const std::vector<Site> all = sites(trace::Reader(imported));
     REQUIRE(all.size() > 100);
     for (unsigned n = 0; n < 25; ++n) {
