@@ -210,6 +210,9 @@ void Decoder::bind(Op& op, const Instruction& i, LaneKey key) {
   key.shift_amount = i.mod.shift_amount;
   key.nan = i.mod.nan;
   key.rounding = i.mod.rounding;
+  if (is_approximate(i)) key.approximations = program_.approximations;
+  if (i.op == Opcode::div && i.mod.approximate) key.quotient = Quotient::approximate;
+  if (i.op == Opcode::div && i.mod.full) key.quotient = Quotient::full;
   op.lane.function = select_lane_function(key, program_.lanes);
   if (op.lane.function == nullptr) operands_.fail(i, "the emulator has no operation '" + ir::opcode_text(i) + "'");
 }
@@ -385,7 +388,7 @@ void find_barriers_ahead(std::vector<Op>& ops) {
 }  // namespace
 
 Program decode(const ir::Function& f, const std::vector<std::int32_t>& reconvergence, const ModuleImage& image,
-               unsigned lanes) {
+               unsigned lanes, Approximations approximations) {
   if (!f.allocated) throw std::logic_error(f.name + ": the emulator runs allocated code only");
   if (reconvergence.size() != f.blocks.size()) {
     throw std::logic_error(f.name + ": the emulator needs one post-dominator per block");
@@ -394,6 +397,7 @@ Program decode(const ir::Function& f, const std::vector<std::int32_t>& reconverg
   Program program;
   program.function = &f;
   program.lanes = lanes;
+  program.approximations = approximations;
   std::vector<std::uint32_t> first;
   std::uint32_t count = 0;
   for (const ir::Block& b : f.blocks) {

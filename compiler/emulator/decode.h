@@ -120,6 +120,7 @@ struct ParameterPatch {
 struct Program {
   const ir::Function* function = nullptr;
   unsigned lanes = 32;
+  Approximations approximations = Approximations::rounded;
   std::vector<Op> ops;
   std::vector<std::uint32_t> constants;  ///< broadcast, two registers per value
   std::vector<ir::Special> specials;     ///< one slot of two registers each
@@ -128,7 +129,7 @@ struct Program {
 
 /// Throws trace::InputError for what cannot be executed.
 Program decode(const ir::Function& f, const std::vector<std::int32_t>& reconvergence, const ModuleImage& image,
-               unsigned lanes);
+               unsigned lanes, Approximations approximations);
 
 /// Resolves operands; used by decode().
 class OperandDecoder {

@@ -62,7 +62,7 @@ std::uint64_t Emulator::Impl::fresh_grid_barrier() {
 
 Emulator::Emulator(const ir::Function& function, const std::vector<std::int32_t>& reconvergence, DeviceMemory& memory,
                    const ModuleImage& image, const EmulatorOptions& options)
-    : impl_(new Impl{decode(function, reconvergence, image, options.warp_size),
+    : impl_(new Impl{decode(function, reconvergence, image, options.warp_size, options.approximations),
                      memory,
                      image,
                      options,

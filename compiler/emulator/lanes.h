@@ -6,6 +6,7 @@
 // choice is made at run time. All of them are exact IEEE, so the results do not depend on that choice.
 #pragma once
 
+#include <regatta/emulator/approximations.h>
 #include <regatta/ir/ir.h>
 
 #include <cstdint>
@@ -57,6 +58,9 @@ struct LaneOp {
   bool carry_out = false;  ///< carry chains: write WarpRegs::carry
 };
 
+/// How a division is approximated.
+enum class Quotient : std::uint8_t { exact, approximate, full };
+
 /// Which lane function an instruction wants.
 struct LaneKey {
   ir::Opcode op = ir::Opcode::nop;
@@ -70,6 +74,8 @@ struct LaneKey {
   bool left = false;
   bool shift_amount = false;
   bool nan = false;
+  Approximations approximations = Approximations::rounded;
+  Quotient quotient = Quotient::exact;  ///< div with an approximation other than `rounded`
 };
 
 /// The function for `key` on warps of `lanes` (32 or 64), the best this processor can run; nullptr if there is none.
@@ -83,6 +89,12 @@ struct LaneHelpers {
   void (*addresses)(const LaneOp& op, WarpRegs& w, bool wide, std::int64_t offset, std::uint32_t bytes);
 };
 const LaneHelpers& lane_helpers(unsigned lanes);
+
+/// Whether the instruction gives an approximation of f32. Operations that have no other form need not say so.
+bool is_approximate(const ir::Instruction& i);
+
+/// The approximate functions of an H100; nullptr: the key asks for another result, or for one not known.
+LaneFunction select_approximate(const LaneKey& key, unsigned lanes);
 
 #define REGATTA_DECLARE_LANES(isa)                                 \
   namespace isa {                                                  \

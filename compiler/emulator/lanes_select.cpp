@@ -27,6 +27,9 @@ LaneFunction first_of(const LaneKey& key, unsigned lanes, Select a, Select b, Se
 }  // namespace
 
 LaneFunction select_lane_function(const LaneKey& key, unsigned lanes) {
+  if (key.approximations == Approximations::h100) {
+    if (LaneFunction f = select_approximate(key, lanes)) return f;
+  }
   const bool floating = ir::is_float(key.type);
 #if defined(REGATTA_LANES_AVX2)
   if (has_avx2()) {

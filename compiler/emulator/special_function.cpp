@@ -49,11 +49,11 @@ struct Places {
   int sign1, sign2;
   i64 rounding;
 };
-constexpr Places rcp_places{56, 30, 17, -1, 1, 0xfce0000};
-constexpr Places rsqrt_places{57, 31, 17, -1, 1, 0x7ffe0000};
-constexpr Places sqrt_places{58, 33, 18, 1, -1, 0x1fffc0000};
-constexpr Places ex2_places{57, 32, 19, 1, 1, 0xbf100000};
-constexpr Places lg2_places{56, 30, 18, 1, -1, 0xd140000};
+constexpr Places rcp_places{56, 30, 17, -1, 1, 0xfcf0000};
+constexpr Places rsqrt_places{57, 31, 17, -1, 1, 0x7fff0000};
+constexpr Places sqrt_places{58, 33, 18, 1, -1, 0x1fffe0000};
+constexpr Places ex2_places{57, 32, 19, 1, 1, 0xbf140000};
+constexpr Places lg2_places{56, 30, 18, 1, -1, 0xd160000};
 constexpr Places sin_places{56, 31, 19, 1, -1, 0};
 constexpr Places tanh_places{54, 33, 18, 1, -1, 0};
 
@@ -113,8 +113,7 @@ u32 rsqrt(u32 x) {
   const int exponent = exponent_of(x), odd = exponent & 1, half = (exponent - odd) / 2;
   const u32 fraction = x & fraction_mask;
   if (odd == 0 && fraction == 0) return assemble(0, -half, 0);
-  const u32 mantissa =
-      normalise(0, interpolate(rsqrt_places, rsqrt_segments + 64 * odd, fraction), rsqrt_places.one);
+  const u32 mantissa = normalise(0, interpolate(rsqrt_places, rsqrt_segments + 64 * odd, fraction), rsqrt_places.one);
   return assemble(0, exponent_of(mantissa) - half, mantissa & fraction_mask);
 }
 

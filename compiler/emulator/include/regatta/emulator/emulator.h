@@ -6,6 +6,7 @@
 // asks for it, the dynamic streams of the trace.
 #pragma once
 
+#include <regatta/emulator/approximations.h>
 #include <regatta/emulator/device_memory.h>
 #include <regatta/emulator/divergence.h>
 #include <regatta/emulator/module_image.h>
@@ -47,6 +48,7 @@ struct EmulatorOptions {
   /// comes of it is the same as with 1, messages included.
   unsigned threads = 1;
   Divergence divergence = Divergence::stack;
+  Approximations approximations = Approximations::rounded;
   RaceRule races = RaceRule::off;  ///< costs nothing when off; several times the time and memory else
   /// Receives what the kernel's vprintf prints, one call per thread and printf, in the order of execution (CTAs in
   /// index order, lanes ascending). Empty: standard output.
