@@ -35,7 +35,8 @@ The program is an ordinary executable of nvcc or clang, unmodified, with the CUD
 host code may depend on them. Then what it did is executed again to make the trace.
 
 All options of regatta-annotate that concern traces may stand before the program too: --for, --target, --control,
---max-registers, --ctas, --check-races, --report, --listing ... (regatta-annotate --help).
+--max-registers, --ctas, --check-races, --report, --listing ... (regatta-annotate --help). --approx also says what the
+program itself gets.
 
 Exit status: 0 done, 1 internal error, 2 bad input, or a program that needs what there is not; 3 the program failed (its exit
 status is not 0, or a signal ended it) or --check-races found one.
@@ -147,10 +148,10 @@ class Reader {
     }
     const std::optional<unsigned> takes = tool::option_words(name, passes::PassRegistry::with_builtin());
     if (!takes) {
-      const std::vector<std::string> known{"--out",           "--keep",     "--no-trace", "--device",
-                                           "--kernels",       "--launches", "--first",    "--strict",
-                                           "--list-api",      "--for",      "--target",   "--control",
-                                           "--max-registers", "--ctas",     "--report",   "--check-races"};
+      const std::vector<std::string> known{"--out",         "--keep",    "--no-trace",      "--device",   "--kernels",
+                                           "--launches",    "--first",   "--strict",        "--list-api", "--for",
+                                           "--target",      "--control", "--max-registers", "--ctas",     "--report",
+                                           "--check-races", "--approx"};
       throw InputError("error: unknown option " + name + base::suggestion(name, known) +
                        "; options stand before the program (--help)");
     }
@@ -165,6 +166,8 @@ class Reader {
       }
       out_.device.threads = static_cast<unsigned>(threads);
     }
+    if (name == "--approx")
+      out_.device.approximations = tool::approximations_named(given_ ? *given_ : out_.annotate.back());
     if (name == "--max-instructions") out_.device.max_instructions = whole();
     if (name == "--heap-bytes") out_.device.heap_bytes = whole();
     if (name == "--stack-bytes")

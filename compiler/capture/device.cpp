@@ -309,6 +309,7 @@ CapturedDevice::Kernel& CapturedDevice::kernel(std::uint32_t module, const std::
   options.undefined_zero = !options_.strict;
   options.threads = options_.threads != 0 ? options_.threads : base::threads();
   options.textures = &textures_;
+  options.approximations = options_.approximations;
   options.print = [this](const std::string& text) { printed_ += text; };
   k.emulator =
       std::make_unique<emulator::Emulator>(*k.compiled.function, k.compiled.reconvergence, memory_, *m.image, options);

@@ -33,6 +33,7 @@ struct DeviceOptions {
   bool remember_launches = true;                            ///< emulator::LaunchMemo; the results are the same without
   std::uint32_t stack_bytes = ir::default_stack_bytes;      ///< ptx::LoweringOptions
   std::uint64_t heap_bytes = emulator::DeviceMemory::default_heap_bytes;  ///< of the kernels' malloc()
+  emulator::Approximations approximations = emulator::Approximations::rounded;
 };
 
 struct KernelLaunch {

@@ -176,7 +176,7 @@ void refuse_empty(const po::variables_map& values) {
 /// Options that are more than a value: they are taken apart when all are known.
 struct Texts {
   std::string ctas, race_rule, out_of_bounds = "error", undefined = "error", annotations = "all", schemes,
-                               concurrent_ctas = "1", divergence = "stack";
+                               concurrent_ctas = "1", divergence = "stack", approximations = "rounded";
   std::vector<std::string> dumps;
 };
 
@@ -308,6 +308,10 @@ po::options_description describe(AnnotateOptions& o, Texts& texts) {
       "shuffles from a lane that does not take part): error, once something depends on one; zero")(
       "threads", whole(o.threads, "N"),
       "threads that execute launches which are not traced; 0: as many as there are processors")(
+      "approx", po::value(&texts.approximations)->value_name("HOW")->default_value("rounded"),
+      "what approximate instructions of f32 compute (rcp, sqrt, div .approx and .full, rsqrt, ex2, lg2, sin, cos, "
+      "tanh): "
+      "rounded, the exact result, rounded once; or h100, the bits that an H100 gives")(
       "list-instructions", po::bool_switch(), "print the supported PTX as a table (compiler/ptx/SUPPORTED.md)")(
       "max-instructions", whole(o.max_instructions, "N"),
       "maximum instructions of a warp; more count as an endless loop")(
@@ -384,6 +388,8 @@ void check_together(const AnnotateOptions& o, const Texts& texts) {
     throw InputError("error: --for says what the trace holds: it goes with --out");
   if (o.check && texts.concurrent_ctas != "1")
     throw InputError("error: --check runs nothing: --concurrent-ctas does not go with it");
+  if (o.check && o.approximations != emulator::Approximations::rounded)
+    throw InputError("error: --check runs nothing: --approx does not go with it");
   if (o.check && o.out_of_bounds != OutOfBounds::error)
     throw InputError("error: --check runs nothing: --out-of-bounds does not go with it");
   if (o.threads > base::max_threads) {
@@ -407,6 +413,13 @@ void check_trace_options(const AnnotateOptions& o, const po::variables_map& valu
 }
 
 }  // namespace
+
+emulator::Approximations approximations_named(const std::string& text) {
+  if (text == "rounded") return emulator::Approximations::rounded;
+  if (text == "h100") return emulator::Approximations::h100;
+  throw InputError("error: --approx '" + text + "', expected rounded or h100" +
+                   base::suggestion(text, {"rounded", "h100"}));
+}
 
 CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes, trace::SectionRegistry sections) {
   CommandLine asked;
@@ -454,6 +467,7 @@ CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes
     throw InputError("error: --heap-bytes is " + std::to_string(o.heap_bytes) + ", expected at least " +
                      std::to_string(emulator::DeviceMemory::least_heap_bytes));
   }
+  o.approximations = approximations_named(texts.approximations);
   if (!o.trace.empty()) check_trace_options(o, values);
   check_together(o, texts);
   o.producer = "regatta-annotate " REGATTA_VERSION;

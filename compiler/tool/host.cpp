@@ -138,6 +138,7 @@ void Host::add_kernel(std::size_t module, CompiledKernel kernel) {
   options.max_instructions = options_.max_instructions;
   options.concurrent_ctas = options_.concurrent_ctas;
   options.divergence = options_.divergence;
+  options.approximations = options_.approximations;
   options.stray_reads = options_.out_of_bounds != OutOfBounds::error;
   options.threads = options_.threads != 0 ? options_.threads : base::threads();
   options.undefined_zero = options_.undefined_zero;

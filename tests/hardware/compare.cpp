@@ -106,6 +106,7 @@ std::vector<Comparison> run_both(const Gpu& gpu, const std::string& path, const 
   tool::AnnotateOptions o;
   o.launch = path;
   o.ptx = ptx;
+  o.approximations = emulator::Approximations::h100;
   // Files by number: a buffer's name need not be a file's.
   const auto dump = [&](const std::string& name) {
     o.dumps.emplace_back(name, folder.file(std::to_string(o.dumps.size())));

@@ -49,3 +49,17 @@ TEST_CASE("command lines that cannot be run are refused") {
   CHECK_THROWS_WITH(read_command_line({"--no-trace", "--out", "x", "p"}),
                     "error: --out and --no-trace: there is no trace to write");
 }
+
+TEST_CASE("--approx holds for the program and for the trace") {
+  using emulator::Approximations;
+  CHECK(read_command_line({"p"}).device.approximations == Approximations::rounded);
+  for (const Words& words :
+       {Words{"--approx", "h100", "--target=generic", "p"}, Words{"--approx=h100", "--target=generic", "p"}}) {
+    const auto o = read_command_line(words);
+    CHECK(o.device.approximations == Approximations::h100);
+    CHECK(o.annotate == Words(words.begin(), words.end() - 1));
+  }
+  CHECK(read_command_line({"--approx", "rounded", "p"}).device.approximations == Approximations::rounded);
+  CHECK_THROWS_WITH(read_command_line({"--approx", "h10", "p"}),
+                    "error: --approx 'h10', expected rounded or h100; did you mean 'h100'?");
+}

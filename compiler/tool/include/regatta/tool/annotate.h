@@ -4,6 +4,7 @@
 // line around it.
 #pragma once
 
+#include <regatta/emulator/approximations.h>
 #include <regatta/emulator/device_memory.h>
 #include <regatta/emulator/divergence.h>
 #include <regatta/emulator/races.h>
@@ -71,6 +72,7 @@ struct AnnotateOptions {
   bool shared_values = false;  ///< the trace also holds what each write of shared memory leaves there
   OutOfBounds out_of_bounds = OutOfBounds::error;
   bool undefined_zero = false;  ///< emulator::EmulatorOptions::undefined_zero
+  emulator::Approximations approximations = emulator::Approximations::rounded;
   bool check_races = false;
   emulator::RaceRule race_rule = emulator::RaceRule::off;  ///< with `check_races`; off: the one of the PTX's .target
   /// The detector has run: kernels of `racy_kernels` get the section `races` in the trace, the others `race_free`. Set

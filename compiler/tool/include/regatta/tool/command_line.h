@@ -23,4 +23,7 @@ CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes
 /// no such option. "--name=value" is one word.
 std::optional<unsigned> option_words(const std::string& option, passes::PassRegistry passes);
 
+/// What the value of --approx asks for. Throws trace::InputError.
+emulator::Approximations approximations_named(const std::string& text);
+
 }  // namespace regatta::tool
