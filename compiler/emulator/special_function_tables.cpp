@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Found from measurements, segment by segment (README.md). Not measured: sin_segments 0 to 19 and 44 to 63, sqrt_segments from 64
-// on. Generated; not formatted.
+// Found from measurements, segment by segment (docs/approximations.md). Not measured: sin_segments 0 to
+// 19 and 44 to 63, sqrt_segments from 64 on.
 // clang-format off
 #include "special_function_tables.h"
 
