@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The special function unit of an H100 (MUFU in machine code), bit for bit: f32 operands and results as bits. Subnormal
-// operands and results are zeros, NaN is 0x7fffffff. What PTX makes of it is in lanes_approximate.cpp.
+// The special function unit of an H100 (MUFU in machine code): f32 operands and results as bits. Subnormal operands and
+// results are zeros, NaN is 0x7fffffff. What PTX makes of it is in lanes_approximate.cpp.
 //
 // The unit interpolates: the upper 6 bits of a fraction (7 for rcp) select three coefficients, and C0 + C1 x + C2 x^2
 // of the rest x is added in fixed point and truncated (Oberman and Siu, A High-Performance Area-Efficient Multifunction
-// Interpolator, ARITH 2005). README.md says how the coefficients were found, and which points were measured.
+// Interpolator, ARITH 2005). docs/approximations.md says how the coefficients were found, and what was measured.
 #pragma once
 
 #include <cstdint>
