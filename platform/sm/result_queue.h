@@ -36,12 +36,14 @@ class ResultQueue {
   }
   support::Ring<Result>& of_bank(unsigned bank) { return queues_[bank]; }
   const support::Ring<Result>& of_bank(unsigned bank) const { return queues_[bank]; }
-  /// Changes a value read from the register file to what the queue has of that register, lane by lane.
-  void supply(WarpSlot warp, protocol::RegisterId reg, protocol::WarpValue& value) const {
+  /// Changes a value read from the register file to what the queue has of that register, lane by lane. Results of
+  /// instructions that issued in cycle `before` or later are not the reader's.
+  void supply(WarpSlot warp, protocol::RegisterId reg, Cycle before, protocol::WarpValue& value) const {
     const support::Ring<Result>& queue = queues_[bank_of(reg)];
     for (std::size_t i = 0; i < queue.size(); ++i) {
       const DynamicInstruction& d = *queue[i].instruction;
-      if (d.warp == warp && d.traits->writes[queue[i].destination] == reg) merge(d, queue[i].destination, value);
+      if (d.warp != warp || d.traits->writes[queue[i].destination] != reg || d.issued >= before) continue;
+      merge(d, queue[i].destination, value);
     }
   }
   /// Changes the active lanes of `value` to those of a result.

@@ -305,7 +305,9 @@ void SubCorePath::send(DynamicInstruction& d, Place& p, unsigned operand, bool p
   payloads_.give_back(payload);
   --d.operands_pending;
   p.ready = std::max(p.ready, core_.now + cycles);
-  results_[d.scheduler].supply(d.warp, d.traits->reads[operand], d.operands[operand]);
+  // A reuse point may have kept the reader while a younger instruction overwrote its source, under another name.
+  const Cycle before = is_behind_reuse_ ? d.issued : core_.now + 1;
+  results_[d.scheduler].supply(d.warp, d.traits->reads[operand], before, d.operands[operand]);
 }
 
 tlm::tlm_sync_enum SubCorePath::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,

@@ -95,14 +95,15 @@ class WatchedWir : public schemes::WirScheme {
 
 using Knobs = std::vector<std::pair<std::string, std::string>>;
 
-/// Runs a trace on gtx480 under the scheme with these knobs. References are recounted after every instruction.
+/// Runs a trace under the scheme with these knobs. References are recounted after every instruction.
 inline assembly::SimulationResult simulate_wir(const std::string& path, schemes::WirScheme& scheme, const Knobs& knobs,
-                                               unsigned lookup_delay = 0, bool check_protocol = true) {
+                                               unsigned lookup_delay = 0, bool check_protocol = true,
+                                               const char* preset = "gtx480") {
   assembly::MachineConfig machine;
   support::OptionSet options;
   machine.declare(options);
   scheme.declare(options);
-  assembly::load_machine(options, machine, "gtx480");
+  assembly::load_machine(options, machine, preset);
   options.set("icache.enabled", "false", "test", "test");
   options.set("constant_cache.enabled", "false", "test", "test");
   options.set("wir.recount", "1", "test", "test");
