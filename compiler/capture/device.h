@@ -116,8 +116,8 @@ class CapturedDevice {
   void bind_surface(std::uint32_t module, const std::string& name, std::uint64_t array);
   void unbind(std::uint32_t module, const std::string& name);
 
-  /// cudaDeviceSetLimit(): the stack of recursive functions, which never becomes smaller, and the heap of malloc(), which
-  /// has its size once a kernel has used it. Others have no effect.
+  /// cudaDeviceSetLimit(): the stack of recursive functions, which never becomes smaller, and the heap of malloc(),
+  /// which has its size once a kernel has used it. Others have no effect.
   void set_limit(std::int32_t limit, std::uint64_t value);
   std::uint32_t stack_bytes() const { return stack_bytes_; }
   std::uint64_t heap_bytes() const { return heap_bytes_; }

@@ -154,7 +154,8 @@ std::string ProgramLog::finish() {
   const std::string how =
       initialised_ ? "# Run it with --out-of-bounds zero --undefined zero, as the program was.\n" : "";
   base::write_file(path, "# Written by regatta-capture: what a program did to the device.\n" + how + "ptx = [" + ptx_ +
-                             "]\n\n" + globals_ + buffers_ + textures_ + launches_ + steps_.substr(0, steps_at_last_traced_));
+                             "]\n\n" + globals_ + buffers_ + textures_ + launches_ +
+                             steps_.substr(0, steps_at_last_traced_));
   return path;
 }
 

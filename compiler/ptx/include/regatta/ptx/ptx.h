@@ -3,9 +3,9 @@
 // PTX text to machine IR (virtual registers, before allocation).
 //
 // Calls of .func functions are inlined, but those of recursive functions, which have frames on a stack in local memory.
-// Layered cube maps, tensor core instructions and asynchronous copies are refused by name. Every refusal is a trace::InputError
-// whose message is "file:line:column: error: ..." with 1-based positions (a column is one byte of the line) and the
-// offending text.
+// Layered cube maps, tensor core instructions and asynchronous copies are refused by name. Every refusal is a
+// trace::InputError whose message is "file:line:column: error: ..." with 1-based positions (a column is one byte of the
+// line) and the offending text.
 #pragma once
 
 #include <regatta/ir/ir.h>
