@@ -9,6 +9,7 @@
 #include "state.h"
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -41,7 +42,8 @@ class Driver {
   static Driver& get();
 
   bool is_initialised = false;
-  std::set<Context*> contexts;  ///< without the primary one
+  std::set<Context*> contexts;                      ///< without the primary one
+  std::vector<std::unique_ptr<Context>> ever_made;  ///< a destroyed one may be in another thread's stack
   Context primary;
   unsigned primary_users = 0;
   unsigned long long next_context = 2;

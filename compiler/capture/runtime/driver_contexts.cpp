@@ -18,7 +18,8 @@ int create(Context** out, unsigned flags, int number) {
   if (code != success) return code;
   if (out == nullptr) return invalid_value;
   Driver& d = Driver::get();
-  auto* const c = new Context{flags, d.next_context++};
+  d.ever_made.push_back(std::make_unique<Context>(Context{flags, d.next_context++}));
+  Context* const c = d.ever_made.back().get();
   d.contexts.insert(c);
   context_stack().push_back(c);
   s.sticky = success;  // a kernel's fault ends with the context in which it was

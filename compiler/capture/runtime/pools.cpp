@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <vector>
 
 namespace regatta::capture {
 
@@ -46,6 +48,7 @@ struct Pools {
   Pool initial;
   Pool* current = &initial;
   std::set<Pool*> made;
+  std::vector<std::unique_ptr<Pool>> ever_made;  ///< blocks of a destroyed one live on
   std::map<std::uint64_t, Block> blocks;
 
   static Pools& get() {
@@ -88,9 +91,11 @@ int create(Pool** out, const Properties* p) {
     return result(invalid_value);
   }
   if (p->handle_types != 0) return result(not_supported);  // to share with other processes
-  *out = new Pool;
+  Pools& pools = Pools::get();
+  pools.ever_made.push_back(std::make_unique<Pool>());
+  *out = pools.ever_made.back().get();
   (*out)->most = p->most;
-  Pools::get().made.insert(*out);
+  pools.made.insert(*out);
   return result(success);
 }
 
@@ -99,7 +104,6 @@ int destroy(Pool* pool) {
   Pools& pools = Pools::get();
   if (pools.made.erase(pool) == 0) return result(invalid_value);
   if (pools.current == pool) pools.current = &pools.initial;
-  // Its blocks live on; the object stays for them.
   return result(success);
 }
 

@@ -187,7 +187,8 @@ TEST_CASE("copies and fills") {
   CHECK(got == values);
   CHECK(cuMemcpyDtoD_v2(b, reinterpret_cast<CUdeviceptr>(got.data()), 64) == invalid_value);
   CHECK(cuMemcpyHtoD_v2(reinterpret_cast<CUdeviceptr>(got.data()), values.data(), 64) == invalid_value);
-  CHECK(cuMemcpyHtoD_v2(a, values.data(), 65) == invalid_value);
+  const std::vector<std::uint8_t> longer(65);
+  CHECK(cuMemcpyHtoD_v2(a, longer.data(), longer.size()) == invalid_value);
   CHECK(cuMemsetD16_v2(a + 2, 0xabcd, 2) == success);
   CHECK(cuMemsetD32_v2(a + 8, 0x12345678, 1) == success);
   CHECK(cuMemsetD16_v2(a + 1, 0, 2) == invalid_value);
