@@ -56,38 +56,26 @@ void FunctionLowering::trap_if(const ir::Instruction& bare, Compare compare, con
   append(std::move(trap));
 }
 
-void FunctionLowering::branch_tree(const ir::Instruction& bare, const ir::Operand& index,
-                                   const std::vector<std::uint32_t>& targets, bool checked) {
-  // Neighbours with one target are one leaf.
-  struct Leaf {
-    std::uint32_t first = 0, target = 0;
-  };
-  std::vector<Leaf> leaves;
-  for (std::size_t n = 0; n < targets.size(); ++n) {
-    if (leaves.empty() || leaves.back().target != targets[n])
-      leaves.push_back({static_cast<std::uint32_t>(n), targets[n]});
-  }
+void FunctionLowering::search_tree(const ir::Instruction& bare, const ir::Operand& value, ir::Type type,
+                                   const std::vector<std::uint64_t>& least,
+                                   const std::function<void(std::size_t)>& leaf) {
   // The parts that are still to be written, and the labels that lead there. The lower part comes first.
   struct Part {
     std::size_t begin = 0, end = 0;
     std::optional<std::uint32_t> label;
   };
-  std::vector<Part> open{{0, leaves.size(), std::nullopt}};
+  std::vector<Part> open{{0, least.size(), std::nullopt}};
   while (!open.empty()) {
     const Part part = open.back();
     open.pop_back();
     if (part.label) place_label(*part.label);
     if (part.end - part.begin == 1) {
-      // No comparison before has looked for the end of the list.
-      if (checked && part.end == leaves.size())
-        trap_if(bare, Compare::ge, index, targets.size(),
-                "brx.idx with index %, expected less than " + std::to_string(targets.size()));
-      jump(bare, leaves[part.begin].target);
+      leaf(part.begin);
       continue;
     }
     const std::size_t middle = part.begin + (part.end - part.begin) / 2;
     const ir::Operand upper = temporary(Type::pred);
-    emit(bare, Opcode::setp, Type::u32, {upper}, {index, ir::Operand::immediate(leaves[middle].first)});
+    emit(bare, Opcode::setp, type, {upper}, {value, ir::Operand::immediate(least[middle], ir::words_of(type))});
     last().mod.compare = Compare::ge;
     ir::Instruction branch = bare;
     branch.guarded = true;
@@ -98,6 +86,22 @@ void FunctionLowering::branch_tree(const ir::Instruction& bare, const ir::Operan
     open.push_back({middle, part.end, label});
     open.push_back({part.begin, middle, std::nullopt});
   }
+}
+
+void FunctionLowering::branch_tree(const ir::Instruction& bare, const ir::Operand& index,
+                                   const std::vector<std::uint32_t>& targets, bool checked) {
+  // Neighbours with one target are one leaf.
+  std::vector<std::uint64_t> first;
+  for (std::size_t n = 0; n < targets.size(); ++n) {
+    if (first.empty() || targets[first.back()] != targets[n]) first.push_back(n);
+  }
+  search_tree(bare, index, Type::u32, first, [&](std::size_t n) {
+    // No comparison before has looked for the end of the list.
+    if (checked && n + 1 == first.size())
+      trap_if(bare, Compare::ge, index, targets.size(),
+              "brx.idx with index %, expected less than " + std::to_string(targets.size()));
+    jump(bare, targets[first[n]]);
+  });
 }
 
 void FunctionLowering::indexed_branch(const Statement& s, const ir::Instruction& proto) {

@@ -73,36 +73,13 @@ void FunctionLowering::indirect_call(const Statement& s, const ir::Instruction& 
   }
   const std::string wrong = "indirect call of address %, expected that of " + names_of(targets);
   const std::uint32_t done = new_label("");
-  struct Part {
-    std::size_t begin = 0, end = 0;
-    std::optional<std::uint32_t> label;
-  };
-  std::vector<Part> open{{0, targets.size(), std::nullopt}};
-  while (!open.empty()) {
-    const Part part = open.back();
-    open.pop_back();
-    if (part.label) place_label(*part.label);
-    if (part.end - part.begin == 1) {
-      const Function& callee = *targets[part.begin];
-      trap_if(bare, Compare::ne, address, symbols_.calls().address(callee), wrong);
-      call_target(callee, s, bare, address);
-      jump(bare, done);
-      continue;
-    }
-    const std::size_t middle = part.begin + (part.end - part.begin) / 2;
-    const ir::Operand upper = temporary(Type::pred);
-    emit(bare, Opcode::setp, address_type(), {upper},
-         {address, ir::Operand::immediate(symbols_.calls().address(*targets[middle]), address_words())});
-    last().mod.compare = Compare::ge;
-    ir::Instruction branch = bare;
-    branch.guarded = true;
-    branch.guard = upper.id;
-    branch.guard_negated = false;
-    const std::uint32_t label = new_label("");
-    jump(branch, label);
-    open.push_back({middle, part.end, label});
-    open.push_back({part.begin, middle, std::nullopt});
-  }
+  std::vector<std::uint64_t> addresses;
+  for (const Function* const f : targets) addresses.push_back(symbols_.calls().address(*f));
+  search_tree(bare, address, address_type(), addresses, [&](std::size_t n) {
+    trap_if(bare, Compare::ne, address, addresses[n], wrong);
+    call_target(*targets[n], s, bare, address);
+    jump(bare, done);
+  });
   place_label(done);
 }
 

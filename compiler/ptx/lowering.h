@@ -14,6 +14,7 @@
 #include <regatta/ptx/ptx.h>
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -234,6 +235,10 @@ class FunctionLowering {
   /// Ends the run where `compare` of `value` and `limit` holds. `text`: what is wrong, with '%' for the value.
   void trap_if(const ir::Instruction& bare, ir::Compare compare, const ir::Operand& value, std::uint64_t limit,
                const std::string& text);
+  /// Comparisons that find the n for which least[n] <= `value` < least[n + 1], and what `leaf` writes for each n.
+  /// `least` ascends; below its first number n is 0. No leaf may go on behind itself.
+  void search_tree(const ir::Instruction& bare, const ir::Operand& value, ir::Type type,
+                   const std::vector<std::uint64_t>& least, const std::function<void(std::size_t)>& leaf);
   /// Branches to targets[n] where `index` is n. `checked`: an index behind the last one ends the run.
   void branch_tree(const ir::Instruction& bare, const ir::Operand& index, const std::vector<std::uint32_t>& targets,
                    bool checked = true);

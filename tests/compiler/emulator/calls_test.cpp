@@ -2,8 +2,8 @@
 //
 // Indirect and recursive calls, against what the same functions compute in C++.
 #include "harness.h"
+#include "random_ptx.h"
 
-#include <regatta/launch/fill.h>
 #include <regatta/ptx/ptx.h>
 #include <regatta/test/catch.h>
 #include <regatta/trace/types.h>
@@ -18,16 +18,8 @@ using namespace regatta::test;
 namespace indirect_and_recursive_calls {
 namespace {
 
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : seed_(seed) {}
-  unsigned below(unsigned n) { return static_cast<unsigned>(launch::random_word(seed_, at_++) >> 33) % n; }
-
- private:
-  std::uint64_t seed_, at_ = 0;
-};
-
-std::string number(std::uint64_t n) { return std::to_string(n); }
+using random_ptx::Dice;
+using random_ptx::number;
 
 /// A function of (depth, x) with six values v, four words of memory and two conditions. At depth 0 it gives 3x + its
 /// number; otherwise it does its steps and gives v0 ^ v1.

@@ -3,8 +3,8 @@
 // Random control flow, structured or not: a warp that diverges must compute what each of its threads computes
 // alone. Alone means one thread per CTA, whose warp cannot diverge.
 #include "harness.h"
+#include "random_ptx.h"
 
-#include <regatta/launch/fill.h>
 #include <regatta/test/catch.h>
 
 #include <string>
@@ -14,17 +14,8 @@ using namespace regatta::test;
 
 namespace {
 
-/// Random numbers for the generator of programs.
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : seed_(seed) {}
-  unsigned below(unsigned n) { return static_cast<unsigned>(launch::random_word(seed_, at_++) >> 33) % n; }
-
- private:
-  std::uint64_t seed_, at_ = 0;
-};
-
-std::string number(std::uint64_t n) { return std::to_string(n); }
+using random_ptx::Dice;
+using random_ptx::number;
 
 constexpr const char* head =
     ".reg .b64 %p<4>; .reg .b32 %r<8>, %acc, %fuel, %id, %v<12>; .reg .pred %q<4>;\n"

@@ -3,8 +3,8 @@
 // malloc() and free() of kernels: the heap beside a list of the blocks that are taken, and kernels that use it.
 #include "heap.h"
 #include "harness.h"
+#include "random_ptx.h"
 
-#include <regatta/launch/fill.h>
 #include <regatta/test/catch.h>
 
 #include <algorithm>
@@ -20,14 +20,7 @@ using emulator::Heap;
 namespace kernel_heap {
 namespace {
 
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : seed_(seed) {}
-  std::uint64_t below(std::uint64_t n) { return (launch::random_word(seed_, at_++) >> 33) % n; }
-
- private:
-  std::uint64_t seed_, at_ = 0;
-};
+using random_ptx::Dice;
 
 emulator::Allocation memory_of(std::uint64_t bytes) {
   emulator::Allocation a;
@@ -90,7 +83,7 @@ TEST_CASE("blocks of the heap lie beside each other, and one is found if there i
         taken[address] = bytes;
       } else {
         auto victim = taken.begin();
-        std::advance(victim, static_cast<std::ptrdiff_t>(dice.below(taken.size())));
+        std::advance(victim, static_cast<std::ptrdiff_t>(dice.below(static_cast<unsigned>(taken.size()))));
         bool same = true;
         for (std::uint64_t b = 0; b < victim->second; ++b)
           same = same && a.data[victim->first - a.base + b] == static_cast<std::uint8_t>(victim->first >> 4);

@@ -3,8 +3,8 @@
 // Divergence::barriers: lanes that wait for others of their warp get on, and compute what they compute in other ways:
 // as threads of CTAs of their own, or in code without branches.
 #include "harness.h"
+#include "random_ptx.h"
 
-#include <regatta/launch/fill.h>
 #include <regatta/test/catch.h>
 
 #include <string>
@@ -15,16 +15,8 @@ using namespace regatta::test;
 namespace lane_groups {
 namespace {
 
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : seed_(seed) {}
-  unsigned below(unsigned n) { return static_cast<unsigned>(launch::random_word(seed_, at_++) >> 33) % n; }
-
- private:
-  std::uint64_t seed_, at_ = 0;
-};
-
-std::string number(std::uint64_t n) { return std::to_string(n); }
+using random_ptx::Dice;
+using random_ptx::number;
 
 /// Whether control follows the instructions and the stack of the trace: what `regatta-trace verify --program` checks.
 bool follows_stack(const trace::Kernel& kernel, const trace::WarpColumns& columns) {
