@@ -37,8 +37,7 @@ class OrderCheck {
           "warps turn to other lanes in the middle of a basic block, and it holds only if they do so between blocks");
     }
     if (order == LaneOrder::by_block) return;
-    if (!is_nested_) is_nested_ = seen_.is_nested(analyses_.reconvergence().immediate());
-    if (!*is_nested_) {
+    if (!is_nested()) {
       throw InputError(
           "lanes wait elsewhere than at the sides of a branch and at its post-dominator, and it holds only if they "
           "wait there");
@@ -46,9 +45,19 @@ class OrderCheck {
   }
 
  private:
+  /// Looked up once: several passes ask, and the answer walks all paths.
+  bool is_nested() {
+    if (!nesting_is_known_) {
+      is_nested_ = seen_.is_nested(analyses_.reconvergence().immediate());
+      nesting_is_known_ = true;
+    }
+    return is_nested_;
+  }
+
   const SeenPaths& seen_;
   analysis::FunctionAnalyses& analyses_;
-  std::optional<bool> is_nested_;
+  bool nesting_is_known_ = false;
+  bool is_nested_ = false;
 };
 
 class ForeignTrace {
