@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an instruction of the machine IR says besides its operation, types and operands.
+#pragma once
+
+#include <regatta/ir/opcode.h>
+#include <regatta/trace/types.h>
+
+#include <cstdint>
+#include <string>
+
+namespace regatta::ir {
+
+enum class Rounding : std::uint8_t { none, rn, rz, rm, rp, rni, rzi, rmi, rpi };
+enum class Compare : std::uint8_t {
+  none,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  lo,
+  ls,
+  hi,
+  hs,
+  equ,
+  neu,
+  ltu,
+  leu,
+  gtu,
+  geu,
+  num,
+  nan,
+  slow_division  ///< f32: the quotient cannot be had by refining a reciprocal (passes/target/sequences.h)
+};
+enum class BoolOp : std::uint8_t { none, and_, or_, xor_ };
+enum class AtomicOp : std::uint8_t {
+  none,
+  add,
+  min,
+  max,
+  and_,
+  or_,
+  xor_,
+  exch,
+  cas,
+  inc,
+  dec,
+  allocate,  ///< malloc() of so many bytes, on the heap wherever that is: the address operand is 0
+  release    ///< free()
+};
+enum class ShuffleMode : std::uint8_t { none, up, down, bfly, idx };
+enum class VoteMode : std::uint8_t { none, all, any, uni, ballot };
+/// What a barrier does besides waiting; arrive does not wait.
+enum class BarrierMode : std::uint8_t { sync, arrive, popc, and_, or_ };
+
+/// How a memory access is ordered (PTX ISA, memory consistency model). Atomics without a word are relaxed.
+enum class MemoryOrder : std::uint8_t { weak, volatile_, relaxed, acquire, release, acq_rel };
+/// Which threads a strong access or a fence is about; none: the form's default (gpu).
+enum class MemoryScope : std::uint8_t { none, cta, gpu, sys };
+
+/// What the coordinates of a texture or surface access are: one to three dimensions, a layer and one or two, or a
+/// direction that a face of a cube and a place on it lie in.
+enum class TextureGeometry : std::uint8_t { none, d1, d2, d3, a1d, a2d, cube };
+const char* to_string(TextureGeometry g);  ///< "a2d"
+/// Operands of a coordinate, the layer included.
+unsigned coordinates_of(TextureGeometry g);
+inline bool has_layer(TextureGeometry g) { return g == TextureGeometry::a1d || g == TextureGeometry::a2d; }
+
+enum class TextureQuery : std::uint8_t {
+  none,
+  width,
+  height,
+  depth,
+  channel_data_type,
+  channel_order,
+  normalized_coords,
+  filter_mode,
+  addr_mode_0,
+  addr_mode_1,
+  addr_mode_2,
+  array_size,
+  num_mipmap_levels,
+  num_samples,
+  memory_layout
+};
+const char* to_string(TextureQuery q);  ///< "width"
+
+/// What a surface access outside of its surface does.
+enum class SurfaceBounds : std::uint8_t { none, trap, clamp, zero };
+
+/// Textures and surfaces.
+struct TextureModifiers {
+  TextureGeometry geometry = TextureGeometry::none;
+  TextureQuery query = TextureQuery::none;
+  SurfaceBounds bounds = SurfaceBounds::none;
+  bool has_level = false;         ///< tex: the last source is a level of detail. There is one level.
+  std::uint8_t channels = 0;      ///< tex, tld4: bit c is set if a destination takes element c of the result
+  std::uint8_t gathered = 0;      ///< tld4: the channel, 0 to 3
+  std::uint8_t elements = 1;      ///< suld, sust: of the vector
+  std::uint8_t access_bytes = 0;  ///< suld, sust: of the access in the PTX, of which this may be a part
+};
+
+/// Special registers readable by mov; x/y/z of one group are consecutive.
+enum class Special : std::uint8_t {
+  tid_x,
+  tid_y,
+  tid_z,
+  ntid_x,
+  ntid_y,
+  ntid_z,
+  ctaid_x,
+  ctaid_y,
+  ctaid_z,
+  nctaid_x,
+  nctaid_y,
+  nctaid_z,
+  laneid,
+  warpid,
+  nwarpid,
+  smid,
+  nsmid,
+  gridid,
+  lanemask_eq,
+  lanemask_le,
+  lanemask_lt,
+  lanemask_ge,
+  lanemask_gt,
+  clock,
+  clock_hi,
+  clock64,
+  globaltimer,
+  globaltimer_lo,
+  globaltimer_hi,
+  dynamic_shared_size,
+  total_shared_size,
+  envreg,  ///< %envreg0 to %envreg31, which a driver fills: all but 1 and 2 read 0
+  // Of machine code alone: words of the constant bank below the parameters, which the emulator has no use for (read 0).
+  stack_pointer,
+  memory_descriptor,
+  grid_barrier_high,  ///< %envreg1 and %envreg2: the address of the barrier of a cooperative launch's grid, 0 in others
+  grid_barrier_low
+};
+const char* to_string(Special s);  ///< "%tid.x"
+
+/// Rounding, comparison, cache and space modifiers of one instruction. Defaults mean "not written".
+struct Modifiers {
+  Rounding rounding = Rounding::none;
+  Compare compare = Compare::none;
+  BoolOp bool_op = BoolOp::none;
+  AtomicOp atomic = AtomicOp::none;
+  ShuffleMode shuffle = ShuffleMode::none;
+  VoteMode vote = VoteMode::none;
+  MemoryOrder order = MemoryOrder::weak;
+  MemoryScope scope = MemoryScope::none;
+  BarrierMode barrier = BarrierMode::sync;
+  trace::MemorySpace space = trace::MemorySpace::none;
+  std::uint8_t vector = 1;  ///< elements of a vector memory access
+  bool ftz = false;
+  bool saturate = false;
+  bool approximate = false;
+  bool full = false;          ///< div.full
+  bool nan = false;           ///< min.NaN, max.NaN: a NaN operand gives NaN
+  bool is_volatile = false;   ///< volatile, relaxed, acquire, release: not cached
+  bool wrap = false;          ///< shf.wrap, else clamp
+  bool left = false;          ///< shf.l
+  bool shift_amount = false;  ///< bfind.shiftamt
+  bool uniform = false;       ///< bra.uni
+  TextureModifiers texture;
+  bool carry_out = false;  ///< addc.cc, subc.cc: write the carry too (add_cc and sub_cc always do)
+  std::string cache;       ///< ".nc", ".cg", ... for the opcode text
+};
+
+}  // namespace regatta::ir
