@@ -171,13 +171,13 @@ void check_annotations(const AnnotateOptions& options, const std::vector<Code>& 
   }
 }
 
-bool access_textures(const std::vector<Code>& codes) {
+std::uint32_t version_needed(const std::vector<Code>& codes) {
+  std::uint32_t version = trace::plain_format_version;
   for (const Code& code : codes) {
-    for (const auto& [module, kernel] : code.kernels) {
-      if (trace::accesses_textures(kernel.trace_kernel)) return true;
-    }
+    for (const auto& [module, kernel] : code.kernels)
+      version = std::max(version, trace::version_needed(kernel.trace_kernel));
   }
-  return false;
+  return version;
 }
 
 /// Executes one code; `outputs` has what it writes.
@@ -220,7 +220,7 @@ std::unique_ptr<Run> run(const AnnotateOptions& options, const Findings& known, 
   std::vector<Code> codes = compile_codes(options, known, program, result);
   check_annotations(options, codes, result);
   if (run->outputs.trace && codes.size() > 1) run->outputs.trace->announce_variants();
-  if (run->outputs.trace && access_textures(codes)) run->outputs.trace->announce_textures();
+  if (run->outputs.trace) run->outputs.trace->announce_version(version_needed(codes));
   for (Code& code : codes) {
     const auto racy = known.racy.find(code.variant.name);
     if (racy != known.racy.end()) code.options.racy_kernels = racy->second;

@@ -71,11 +71,10 @@ class ForeignTrace {
   AnnotateResult run() {
     choose_sections();
     std::vector<std::pair<trace::Variant, std::vector<trace::Kernel>>> codes;
-    bool is_of_newest_version = false;
+    std::uint32_t version = trace::plain_format_version;
     for (const trace::Reader::VariantEntry& v : first_.variants()) {
       codes.emplace_back(v.variant, annotated(reader_of(v.variant)));
-      for (const trace::Kernel& k : codes.back().second)
-        is_of_newest_version = is_of_newest_version || k.version_tags || trace::accesses_textures(k);
+      for (const trace::Kernel& k : codes.back().second) version = std::max(version, trace::version_needed(k));
     }
     if (added_.empty()) {
       refuse(result_.without_variant.empty()
@@ -85,7 +84,7 @@ class ForeignTrace {
     trace::Writer writer(options_.out, options_.sections);
     writer.set_producer(producer());
     if (codes.size() > 1) writer.announce_variants();
-    if (is_of_newest_version) writer.announce_textures();
+    writer.announce_version(version);
     for (const auto& [variant, kernels] : codes) copy(variant, kernels, writer);
     writer.finish();
     std::string names;

@@ -171,11 +171,12 @@ TEST_CASE("texels: a file with them has version 4, and gives them back") {
   {
     Writer pipe("/dev/null");
     pipe.add_kernel(plain);
-    CHECK_THROWS_WITH(pipe.add_kernel(kernel), "trace::Writer: /dev/null: textures were not announced");
-    CHECK_THROWS_WITH(pipe.announce_textures(), "trace::Writer: /dev/null: textures are announced too late");
+    CHECK_THROWS_WITH(pipe.add_kernel(kernel), "trace::Writer: /dev/null: version 4 was not announced");
+    CHECK_THROWS_WITH(pipe.announce_version(textures_format_version),
+                      "trace::Writer: /dev/null: version 4 is announced too late");
   }
   Writer announced("/dev/null");
-  announced.announce_textures();
+  announced.announce_version(textures_format_version);
   announced.add_kernel(plain);
   CHECK(announced.add_kernel(kernel) == 1);
 }

@@ -11,7 +11,7 @@
 namespace regatta::trace {
 namespace {
 
-static_assert(static_cast<unsigned>(proto::OP_METADATA) == static_cast<unsigned>(OpClass::metadata));
+static_assert(static_cast<unsigned>(proto::OP_TENSOR) == static_cast<unsigned>(OpClass::tensor));
 static_assert(static_cast<unsigned>(proto::OP_SFU) == static_cast<unsigned>(OpClass::sfu));
 static_assert(static_cast<unsigned>(proto::SPACE_SURFACE) == static_cast<unsigned>(MemorySpace::surface));
 static_assert(static_cast<unsigned>(proto::Operand::CONSTANT_BANK) ==

@@ -405,7 +405,10 @@ void File::read_part(const Part& part, std::uint64_t index_offset, FrameReader& 
           throw Malformed("accesses textures or surfaces, which files of version " + std::to_string(version) +
                           " do not have");
         }
-        if (kernels.back().version_tags && version < format_version)
+        if (version < tensor_format_version && version_needed(kernels.back()) >= tensor_format_version) {
+          throw Malformed("has matrix products, which files of version " + std::to_string(version) + " do not have");
+        }
+        if (kernels.back().version_tags && version < textures_format_version)
           throw Malformed("has version tags, which files of version " + std::to_string(version) + " do not have");
       } catch (const Malformed& e) {
         fail_at(reference.offset(), kernel + " (" + message.name() + ")", e.what());

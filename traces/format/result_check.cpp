@@ -33,6 +33,7 @@ bool is_arithmetic(OpClass c) {
     case OpClass::branch:
     case OpClass::exit:
     case OpClass::metadata:
+    case OpClass::tensor:  // likewise
       return false;
     default:
       return true;

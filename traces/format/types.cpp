@@ -8,7 +8,7 @@ constexpr const char* op_class_names[] = {"nop",      "int_add",  "int_max",    
                                           "int64",    "convert",  "fp32_add",      "fp32_max", "fp32_mul", "fp32_mad",
                                           "fp32_div", "fp64_add", "fp64_max",      "fp64_mul", "fp64_mad", "fp64_div",
                                           "sfu",      "shuffle",  "constant_load", "load",     "store",    "atomic",
-                                          "fence",    "barrier",  "branch",        "exit",     "metadata"};
+                                          "fence",    "barrier",  "branch",        "exit",     "metadata", "tensor"};
 static_assert(sizeof op_class_names / sizeof *op_class_names == op_class_count, "one name per class");
 
 constexpr const char* space_names[] = {"none",  "global",  "shared",  "local",  "constant",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <utility>
@@ -32,14 +33,16 @@ struct Writer::Impl {
     }
   }
 
-  bool has_segments = false;  ///< the file
-  bool has_textures = false;
-  bool has_tags = false;          ///< a kernel of the file has version tags
-  std::vector<bool> in_segments;  ///< by warp, of the CTA that is added next
+  bool has_segments = false;                        ///< the file
+  std::uint32_t of_kernels = plain_format_version;  ///< the version that they need
+  bool has_tags = false;                            ///< a kernel of the file has version tags
+  std::vector<bool> in_segments;                    ///< by warp, of the CTA that is added next
 
   std::uint32_t version() const {
-    if (has_textures || has_tags) return format_version;
-    return has_segments ? segments_format_version : announced ? variants_format_version : plain_format_version;
+    const std::uint32_t least = has_segments ? segments_format_version
+                                : announced  ? variants_format_version
+                                             : plain_format_version;
+    return std::max({least, of_kernels, has_tags ? textures_format_version : least});
   }
 
   /// With the first frame it is known whether there are variants.
@@ -65,6 +68,13 @@ struct Writer::Impl {
   }
 };
 
+std::uint32_t version_needed(const Kernel& kernel) {
+  for (const StaticInstruction& i : kernel.instructions) {
+    if (i.op_class == OpClass::tensor || i.source_count > max_plain_source_registers) return tensor_format_version;
+  }
+  return kernel.version_tags || accesses_textures(kernel) ? textures_format_version : plain_format_version;
+}
+
 Writer::Writer(const std::string& path, SectionRegistry sections) : impl_(new Impl(path, std::move(sections))) {}
 
 Writer::~Writer() = default;
@@ -79,12 +89,13 @@ void Writer::announce_variants() {
   w.announced = true;
 }
 
-void Writer::announce_textures() {
+void Writer::announce_version(std::uint32_t version) {
   Impl& w = *impl_;
   w.require_open();
   if (w.file.has_begun())
-    throw std::logic_error("trace::Writer: " + w.file.path() + ": textures are announced too late");
-  w.has_textures = true;
+    throw std::logic_error("trace::Writer: " + w.file.path() + ": version " + std::to_string(version) +
+                           " is announced too late");
+  w.of_kernels = std::max(w.of_kernels, version);
 }
 
 void Writer::begin_variant(const Variant& variant) {
@@ -117,10 +128,11 @@ std::uint32_t Writer::add_kernel(const Kernel& kernel) {
   w.has_tags = w.has_tags || kernel.version_tags;
   proto::Kernel message;
   encode(kernel, message);
-  if (accesses_textures(kernel) && !w.has_textures) {
-    if (w.file.has_begun() && !w.file.can_change_version())
-      throw std::logic_error("trace::Writer: " + w.file.path() + ": textures were not announced");
-    w.has_textures = true;
+  if (const std::uint32_t needed = version_needed(kernel); needed > w.of_kernels) {
+    if (w.file.has_begun() && !w.file.can_change_version() && needed > w.version())
+      throw std::logic_error("trace::Writer: " + w.file.path() + ": version " + std::to_string(needed) +
+                             " was not announced");
+    w.of_kernels = needed;
   }
   w.begin();
   w.file.add(FrameKind::kernel, message, w.variant != nullptr ? *w.variant->add_kernels() : *w.index.add_kernels());

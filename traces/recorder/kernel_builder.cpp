@@ -117,7 +117,7 @@ KernelBuilder::Line& KernelBuilder::Line::reads(const std::vector<unsigned>& reg
   for (const unsigned r : registers) {
     if (r >= max_general_registers)
       builder_->refuse(index_, "reads register " + std::to_string(r) + ", expected 0 to 254");
-    if (i.source_count == max_source_registers) builder_->refuse(index_, "reads more than 6 registers");
+    if (i.source_count == max_source_registers) builder_->refuse(index_, "reads more than 10 registers");
     i.sources[i.source_count++] = static_cast<std::uint8_t>(r);
     builder_->operands_[index_].sources.push_back({Operand::Kind::reg, 1, false, r});
   }

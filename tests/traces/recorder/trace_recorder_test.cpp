@@ -257,7 +257,7 @@ TEST_CASE("kernels and launches that cannot be are refused with their place") {
   CHECK(refusal_of([&] {
           KernelBuilder c("k");
           c.op("add", OpClass::int_add).reads({1, 2, 3, 4, 5, 6, 7});
-        }) == at + "reads more than 6 registers");
+        }) == at + "reads more than 10 registers");
   CHECK(refusal_of([&] {
           KernelBuilder c("k");
           c.op("add", OpClass::int_add).writes_predicates({7});

@@ -65,6 +65,7 @@ bool has_fixed_latency(const StaticInstruction& i) {
     case OpClass::atomic:
     case OpClass::fence:
     case OpClass::barrier:
+    case OpClass::tensor:
       return false;
   }
   return false;

@@ -17,9 +17,11 @@
 namespace regatta::trace {
 
 /// The newest version of the file format; a reader refuses a newer one by number.
-inline constexpr std::uint32_t format_version = 4;
-/// The version of a file with a kernel that accesses textures or surfaces, or whose results are version tags: the
-/// newest.
+inline constexpr std::uint32_t format_version = 5;
+/// The version of a file with a kernel that has a matrix product: the newest.
+inline constexpr std::uint32_t tensor_format_version = 5;
+/// The version of a file with a kernel that accesses textures or surfaces, or whose results are version tags, and none
+/// of these.
 inline constexpr std::uint32_t textures_format_version = 4;
 /// The version of a file with a warp in segments, and none of these.
 inline constexpr std::uint32_t segments_format_version = 3;
@@ -27,6 +29,9 @@ inline constexpr std::uint32_t segments_format_version = 3;
 inline constexpr std::uint32_t variants_format_version = 2;
 /// The version of a file with a single code of its program, and no warp in segments.
 inline constexpr std::uint32_t plain_format_version = 1;
+
+/// The least version of a file with this kernel, as far as its static part tells.
+std::uint32_t version_needed(const Kernel& kernel);
 
 /// The first code of a trace, which all schemes run on that no other variant is for.
 inline constexpr const char* plain_variant = "plain";
@@ -50,9 +55,9 @@ class Writer {
 
   /// Free text about the origin ("regatta-annotate 0.1.0 --launch ..."), shown by `regatta-trace info`.
   void set_producer(const std::string& producer);
-  /// Says that a kernel that accesses textures or surfaces follows: the file is of version 4. Needed only if it is not
-  /// the first kernel, and the file is a device or a pipe. Before the first kernel.
-  void announce_textures();
+  /// Says that a kernel follows that needs a file of this version (version_needed()). Needed only if it is not the
+  /// first kernel, and the file is a device or a pipe. Before the first kernel.
+  void announce_version(std::uint32_t version);
   /// Says that begin_variant() follows. The file is then of version 2. Before the first kernel.
   void announce_variants();
   /// Begins another code of the program: the kernels and launches that follow are its own, numbered from 0. Throws

@@ -49,8 +49,10 @@ inline constexpr unsigned max_texels = 8;
 inline constexpr std::uint64_t no_texel = 0;
 
 /// Limits of one machine instruction, in 32-bit registers.
-/// Six sources: st.v4.b32 or atom.cas.b64 with a 64-bit address. Four destinations: ld.v4.b32.
-inline constexpr unsigned max_source_registers = 6;
+/// Ten sources: mma.m16n8k16 with four registers of A, two of B and four of C. Four destinations: the same, ld.v4.b32.
+inline constexpr unsigned max_source_registers = 10;
+/// Of an instruction that is no matrix product: st.v4.b32 or atom.cas.b64 with a 64-bit address.
+inline constexpr unsigned max_plain_source_registers = 6;
 inline constexpr unsigned max_destination_registers = 4;
 /// 32-bit words that one instruction writes to memory per lane: st.v4.b32.
 inline constexpr unsigned max_stored_words = 4;
@@ -94,8 +96,9 @@ enum class OpClass : std::uint8_t {
   branch,
   exit,
   metadata,  ///< instruction inserted for a scheme: removed at decode, or issued to its gate
+  tensor,    ///< matrix product of a warp
 };
-inline constexpr unsigned op_class_count = static_cast<unsigned>(OpClass::metadata) + 1;
+inline constexpr unsigned op_class_count = static_cast<unsigned>(OpClass::tensor) + 1;
 /// Lower-case name of a class ("fp32_mad"), stable: it appears in option names and in the trace.
 const char* to_string(OpClass c);
 
