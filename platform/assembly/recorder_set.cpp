@@ -17,7 +17,8 @@ RecorderSet::RecorderSet(const Recording& recording, const MachineConfig& machin
   shape_.write_ports = std::max(machine.sm.writeback_width, machine.register_file.banks);
   shape_.ctas = machine.sm.max_ctas;
   shape_.warps = machine.sm.max_warps;
-  shape_.dispatches = std::max({machine.sm.sp_units, machine.sm.sfu_units, machine.sm.dp_units, machine.sm.lsu_queue});
+  shape_.dispatches = std::max(
+      {machine.sm.sp_units, machine.sm.sfu_units, machine.sm.dp_units, machine.sm.tensor.units, machine.sm.lsu_queue});
   if (!recording_.vcd_file.empty()) {
     const auto ps = static_cast<std::uint64_t>(std::llround(clock.period().to_seconds() * 1e12));
     vcd_ = std::make_unique<recorders::VcdFile>(recording_.vcd_file, ps, recording_.vcd_cycles);

@@ -399,7 +399,8 @@ double Analysis::busy(protocol::Unit unit) const {
   const std::string name = protocol::to_string(unit);
   const unsigned pipelines = unit == protocol::Unit::sp    ? machine_.sm.sp_units
                              : unit == protocol::Unit::sfu ? machine_.sm.sfu_units
-                                                           : machine_.sm.dp_units;
+                             : unit == protocol::Unit::dp  ? machine_.sm.dp_units
+                                                           : machine_.sm.tensor.units;
   double most = 0;
   for (const auto& [path, group] : r_.stats.items()) {
     if (group.contains(name + "_busy")) most = std::max(most, group.at(name + "_busy").get<double>());

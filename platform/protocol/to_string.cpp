@@ -8,7 +8,7 @@
 namespace regatta::protocol {
 
 const char* to_string(Unit u) {
-  static constexpr std::array<const char*, unit_count> names{"none", "sp", "sfu", "dp", "lsu"};
+  static constexpr std::array<const char*, unit_count> names{"none", "sp", "sfu", "dp", "tensor", "lsu"};
   return names[static_cast<unsigned>(u)];
 }
 
@@ -31,11 +31,11 @@ const char* to_string(AccessClass c) {
 
 const char* to_string(Stall s) {
   static constexpr std::array<const char*, stall_count> names{
-      "none",          "scoreboard",     "issue_gate",        "structural_scheduler",
-      "structural_sp", "structural_sfu", "structural_dp",     "structural_lsu",
-      "memory",        "barrier",        "instruction_fetch", "idle",
-      "allocate",      "result_queue",   "stall_count",       "yield",
-      "counter"};
+      "none",           "scoreboard",     "issue_gate",    "structural_scheduler",
+      "structural_sp",  "structural_sfu", "structural_dp", "structural_tensor",
+      "structural_lsu", "memory",         "barrier",       "instruction_fetch",
+      "idle",           "allocate",       "result_queue",  "stall_count",
+      "yield",          "counter"};
   return names[static_cast<unsigned>(s)];
 }
 

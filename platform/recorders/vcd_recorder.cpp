@@ -109,7 +109,7 @@ VcdRecorder::VcdRecorder(VcdFile& file, unsigned sm, const VcdShape& shape, cons
   for (unsigned p = 0; p < shape.write_ports; ++p) write_.push_back(port("write" + std::to_string(p), "register", 8));
   w.up();
   w.scope("units");
-  for (const Unit u : {Unit::sp, Unit::sfu, Unit::dp, Unit::lsu}) {
+  for (const Unit u : {Unit::sp, Unit::sfu, Unit::dp, Unit::tensor, Unit::lsu}) {
     dispatched_.push_back(
         w.add(std::string(protocol::to_string(u)) + "_count", std::max(4u, bits_for(shape.dispatches))));
     dispatch_.push_back(port(protocol::to_string(u), "pc", 32));

@@ -85,6 +85,7 @@ void CauseSampler::sample(unsigned scheduler) {
     case Stall::structural_sp:
     case Stall::structural_sfu:
     case Stall::structural_dp:
+    case Stall::structural_tensor:
     case Stall::structural_lsu:
       find_unit(key, scheduler);
       break;

@@ -135,6 +135,7 @@ void ExecutionUnits::settle() {
     if (profile_[i].instructions == 0) continue;
     const InstructionTraits& t = core_.traits[i];
     const Count& use = add(profile_[i], t.info->op_class, t.read_count, t.write_count);
+    if (t.unit == Unit::tensor) products_ += profile_[i].instructions * TensorConfig::half_products(*t.info);
     if (&use != &constant && reads_constant_bank(*t.info)) constant.instructions += profile_[i].instructions;
     profile_[i] = Count{};
   }
@@ -282,9 +283,10 @@ void ExecutionUnits::cycle() {
 }
 
 void ExecutionUnits::register_stats(support::StatGroup& g) {
-  static constexpr std::array<const char*, use_count> names{"integer", "fp32",     "special",
-                                                            "fp64",    "constant", "address"};
+  static constexpr std::array<const char*, use_count> names{"integer",  "fp32",    "special", "fp64",
+                                                            "constant", "address", "matrix"};
   for (unsigned u = 0; u < use_count; ++u) {
+    if (static_cast<Use>(u) == Use::tensor && core_.config.tensor.units == 0) continue;
     g.counter(std::string(names[u]) + "_instructions", uses_[u].instructions, "warp instructions",
               static_cast<Use>(u) == Use::constant
                   ? "executed that read the constant bank, as loads or with an operand"
@@ -296,11 +298,16 @@ void ExecutionUnits::register_stats(support::StatGroup& g) {
             "source registers of dispatched instructions, from the static code and its executions");
   g.counter("destination_registers", expected_writes_, "warp registers",
             "destination registers of dispatched instructions, from the static code and its executions");
+  if (core_.config.tensor.units != 0) {
+    g.counter("matrix_products", products_, "products",
+              "of matrix elements, in products of f16: those of narrower elements count less, by their bits");
+  }
   if (!constants_.free_at.empty()) {
     g.counter("constant_words", constant_words_, "words", "that the constant unit read, one after another");
   }
-  for (Unit u : {Unit::sp, Unit::sfu, Unit::dp, Unit::lsu}) {
+  for (Unit u : {Unit::sp, Unit::sfu, Unit::dp, Unit::tensor, Unit::lsu}) {
     const Kind& kind = kinds_[static_cast<unsigned>(u)];
+    if (kind.partitions.empty()) continue;
     const std::string name = protocol::to_string(u);
     g.counter(name + "_instructions", kind.dispatched, "warp instructions", "dispatched to the " + name + " pipelines");
     if (u != Unit::lsu) {

@@ -29,8 +29,8 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
   /// Brings the counters that go by opcode class up to date.
   void settle();
   /// What the pipelines executed, by what it costs. Lanes: the active ones, or all of a warp when units are not gated.
-  enum class Use : std::uint8_t { integer, fp32, special, fp64, constant, address };
-  static constexpr unsigned use_count = 6;
+  enum class Use : std::uint8_t { integer, fp32, special, fp64, constant, address, tensor };
+  static constexpr unsigned use_count = 7;
   struct Count {
     std::uint64_t instructions = 0;
     std::uint64_t lanes = 0;
@@ -93,6 +93,7 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
   std::vector<Count> profile_;  ///< per static instruction, since settle()
   Count moves_;                 ///< that gates injected
   std::array<Count, use_count> uses_;
+  std::uint64_t products_ = 0;                              ///< of matrix elements, in products of f16
   std::uint64_t expected_reads_ = 0, expected_writes_ = 0;  ///< static code x executions
 };
 

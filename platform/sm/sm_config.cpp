@@ -56,6 +56,7 @@ bool has_timing(OpClass c) {
     case OpClass::branch:
     case OpClass::exit:
     case OpClass::metadata:
+    case OpClass::tensor:  // TensorConfig
       return false;
     default:
       return true;
@@ -75,6 +76,8 @@ protocol::Unit unit_of(OpClass c) {
     case OpClass::fp64_mad:
     case OpClass::fp64_div:
       return Unit::dp;
+    case OpClass::tensor:
+      return Unit::tensor;
     case OpClass::load:
     case OpClass::store:
     case OpClass::atomic:
@@ -200,6 +203,7 @@ void SmConfig::declare(support::OptionSet& o, const Policies& policies) {
         {"logic", "integer", "integer_fp32"});
   o.add("unit.sfu", sfu_units, "pipelines", "special-function pipelines", 1, 64);
   o.add("unit.dp", dp_units, "pipelines", "double-precision pipelines", 1, 64);
+  tensor.declare(o);
   const std::string passes = " pipeline; a wider warp takes several passes";
   o.add("unit.sp_lanes", sp_lanes, "lanes", "width of an sp" + passes, 1, trace::max_lanes);
   o.add("unit.sfu_lanes", sfu_lanes, "lanes", "width of an sfu" + passes, 1, trace::max_lanes);
@@ -344,6 +348,12 @@ void check_kernel(const trace::Kernel& kernel, const SmConfig& config) {
     }
     throw support::UnfitTrace(found + "annotate it with --max-registers " + have, "--max-registers " + have);
   }
+  for (const trace::StaticInstruction& i : kernel.instructions) {
+    if (i.op_class != OpClass::tensor || config.tensor.units != 0) continue;
+    throw support::ConfigError("kernel " + kernel.name + " has matrix products ('" + i.opcode +
+                               "'), and this machine has no tensor pipelines (unit.tensor = 0): expected a machine "
+                               "with some, as h100");
+  }
 }
 
 /// Barriers and prints that read or write general registers do so in an SP pipeline; the others need no unit.
@@ -381,6 +391,10 @@ protocol::InstructionTraits traits_of(const trace::StaticInstruction& s, std::ui
   const unsigned least = unit_passes(t.unit, config);
   t.latency = static_cast<std::uint16_t>(std::clamp<unsigned>(timing.latency, least, UINT16_MAX));
   t.initiation = static_cast<std::uint16_t>(std::clamp<unsigned>(timing.initiation, least, UINT16_MAX));
+  if (t.unit == protocol::Unit::tensor) {
+    t.latency = static_cast<std::uint16_t>(std::min<unsigned>(config.tensor.result_latency(s), UINT16_MAX));
+    t.initiation = static_cast<std::uint16_t>(config.tensor.cycles(s));
+  }
   for (unsigned i = 0; i < s.source_count; ++i) {
     const RegisterId r(s.sources[i]);
     accessed.add(r);

@@ -291,7 +291,7 @@ void SubCorePath::cycle() {
 }
 
 void SubCorePath::send(DynamicInstruction& d, Place& p, unsigned operand, bool planned) {
-  p.sent = static_cast<std::uint8_t>(p.sent | 1u << operand);
+  p.sent = static_cast<std::uint16_t>(p.sent | 1u << operand);
   ++reads_;
   protocol::OperandPayload& payload = payloads_.take();
   payload.prepare(tlm::TLM_READ_COMMAND, d.warp, d.traits->reads[operand], core_.all_lanes, core_.kernel.warp_size,
@@ -388,12 +388,12 @@ void SubCorePath::for_each_cached_source(const DynamicInstruction& d, F&& f) con
 
 /// Which operands the cache has: a register in several positions is read unless all of these have it.
 void SubCorePath::look_up(const DynamicInstruction& d, Place& p) const {
-  std::uint8_t seen = 0, missed = 0;
+  std::uint16_t seen = 0, missed = 0;
   for_each_cached_source(d, [&](unsigned read, const protocol::CachedOperand& operand) {
-    seen = static_cast<std::uint8_t>(seen | 1u << read);
-    if (!cache_->holds(operand)) missed = static_cast<std::uint8_t>(missed | 1u << read);
+    seen = static_cast<std::uint16_t>(seen | 1u << read);
+    if (!cache_->holds(operand)) missed = static_cast<std::uint16_t>(missed | 1u << read);
   });
-  p.cached = static_cast<std::uint8_t>(seen & ~missed);
+  p.cached = static_cast<std::uint16_t>(seen & ~missed);
 }
 
 }  // namespace regatta::sm

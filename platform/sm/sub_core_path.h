@@ -79,11 +79,11 @@ class SubCorePath final : public OperandPath, tlm::tlm_bw_transport_if<> {
   /// Of an instruction in the path, by pool index.
   struct Place {
     Cycle entered;
-    Cycle from;               ///< first read cycle
-    Cycle end;                ///< last cycle before the execution units
-    Cycle ready;              ///< all operands that have been answered are there
-    std::uint8_t sent = 0;    ///< operands whose read has been sent, or that the cache has, a bit each
-    std::uint8_t cached = 0;  ///< of these, those of the cache
+    Cycle from;                ///< first read cycle
+    Cycle end;                 ///< last cycle before the execution units
+    Cycle ready;               ///< all operands that have been answered are there
+    std::uint16_t sent = 0;    ///< operands whose read has been sent, or that the cache has, a bit each
+    std::uint16_t cached = 0;  ///< of these, those of the cache
     std::array<std::uint8_t, trace::max_source_registers> slots{};  ///< read cycles, from `from`
     Stage stage = Stage::none;
   };

@@ -24,7 +24,7 @@ unsigned SubCorePath::places(unsigned queue) const {
 unsigned SubCorePath::full(unsigned scheduler) const {
   const SubCore& c = sub_cores_[scheduler];
   unsigned kinds = 0;
-  for (const Unit unit : {Unit::sfu, Unit::dp, Unit::lsu}) {
+  for (const Unit unit : {Unit::sfu, Unit::dp, Unit::tensor, Unit::lsu}) {
     if (c.held[index_of(unit)] >= places(static_cast<unsigned>(unit))) kinds |= 1u << index_of(unit);
   }
   if (results_[scheduler].full()) kinds |= 1u << index_of(Unit::sp);

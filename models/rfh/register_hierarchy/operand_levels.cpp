@@ -42,7 +42,7 @@ std::vector<OperandLevels> operand_levels(const trace::RfhPlan& plan, const prot
       const auto at = std::find(s.sources.begin(), s.sources.begin() + s.source_count, t.reads[r].value());
       const trace::RfhLevels& l = levels.sources[static_cast<std::size_t>(at - s.sources.begin())];
       o.reads[r] = byte_of(l);
-      if (l.copies()) o.copies |= static_cast<std::uint8_t>(1u << r);
+      if (l.copies()) o.copies |= static_cast<std::uint16_t>(1u << r);
     }
     o.last_read = static_cast<std::uint8_t>(t.read_count == 0 ? 0 : t.read_count - 1);
     for (unsigned w = 0; w < t.write_count; ++w) o.writes[w] = byte_of(levels.destinations[w]);

@@ -153,7 +153,7 @@ void RenameStage::take(InFlight& f, const RenamedSources& sources) {
     }
   }
   registers_->fetch_ahead(f.sources.data(), t.read_count);
-  f.held = static_cast<std::uint8_t>(held);
+  f.held = static_cast<std::uint16_t>(held);
   f.renamed = true;
   if (sources.further_cycles != 0) {
     const std::uint64_t now = clock_.now();

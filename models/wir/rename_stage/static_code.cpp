@@ -49,6 +49,7 @@ ReuseKind kind_of(const StaticInstruction& i, const EntryShape& shape) {
     case OpClass::branch:
     case OpClass::exit:
     case OpClass::metadata:
+    case OpClass::tensor:  // a warp instruction whose lanes share operands: not what section V describes
       return ReuseKind::none;
     case OpClass::load:
       switch (i.space) {

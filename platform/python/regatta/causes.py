@@ -55,9 +55,9 @@ def _cycles(run: Run) -> float:
 
 
 _beyond = ("memory", "structural_lsu")  # memory that is slow fills the load-store unit
-_HELD = ("issue_gate", "scoreboard", "memory", "structural_sp", "structural_sfu", "structural_dp", "structural_lsu",
-         "instruction_fetch", "idle")
-_operands = ("scoreboard", "structural_sp", "structural_sfu", "structural_dp", "structural_lsu")
+_HELD = ("issue_gate", "scoreboard", "memory", "structural_sp", "structural_sfu", "structural_dp", "structural_tensor",
+         "structural_lsu",         "instruction_fetch", "idle")
+_operands = ("scoreboard", "structural_sp", "structural_sfu", "structural_dp", "structural_tensor", "structural_lsu")
 
 _INSERTED = "instructions that the scheme inserts"  # the program's are the same (comparable.py)
 
@@ -162,6 +162,7 @@ def changed_knobs(a: Run, b: Run) -> Dict[str, Tuple[object, object]]:
 # What a run must have for a knob to matter: (beginnings of names, statistics).
 _NEEDS: Sequence[Tuple[Sequence[str], Measure]] = (
     (("latency.fp64", "initiation.fp64", "unit.dp", "collector.dp"), total(execution, "fp64_instructions")),
+    (("latency.tensor", "initiation.tensor", "unit.tensor", "tensor."), total(execution, "tensor_instructions")),
     (("latency.fp32", "initiation.fp32"), total(execution, "fp32_instructions")),
     (("latency.int", "initiation.int"), total(execution, "integer_instructions")),
     (("latency.sfu", "initiation.sfu", "unit.sfu", "collector.sfu"), total(execution, "special_instructions")),

@@ -10,7 +10,7 @@ from ..statistics import Run
 
 # In the order of a stack: from work to waiting. Others follow by name.
 _ORDER = ("issued", "scoreboard", "stall_count", "yield", "counter", "allocate", "result_queue", "structural_scheduler",
-          "structural_sp", "structural_sfu", "structural_dp", "structural_lsu",
+          "structural_sp", "structural_sfu", "structural_dp", "structural_tensor", "structural_lsu",
           "memory", "barrier", "instruction_fetch", "issue_gate", "idle")
 
 

@@ -7,14 +7,15 @@
 #include <regatta/trace/kernel.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace regatta::protocol {
 
 /// The kind of pipeline an instruction runs on.
-enum class Unit : std::uint8_t { none, sp, sfu, dp, lsu };
-inline constexpr unsigned unit_count = 5;
+enum class Unit : std::uint8_t { none, sp, sfu, dp, tensor, lsu };
+inline constexpr unsigned unit_count = 6;
 const char* to_string(Unit u);
 
 /// 256 general registers as bits.
@@ -44,7 +45,8 @@ struct RegisterSet {
 };
 
 /// What a machine derives once from a static instruction: everything that the pipeline needs, in one cache line,
-/// because every stage reads it in every cycle. One per static instruction of the running kernel.
+/// because every stage reads it in every cycle; only matrix products read registers of the second. One per static
+/// instruction of the running kernel.
 struct alignas(64) InstructionTraits {
   const trace::StaticInstruction* info = nullptr;
   GeneralRegisters accessed{};   ///< general registers read or written
@@ -64,8 +66,8 @@ struct alignas(64) InstructionTraits {
   std::uint8_t written_predicates = 0;
   std::uint8_t read_count = 0;   ///< distinct general registers read
   std::uint8_t write_count = 0;  ///< general registers written: the destinations of `info`
-  std::array<RegisterId, trace::max_source_registers> reads{};
   std::array<RegisterId, trace::max_destination_registers> writes{};
+  std::array<RegisterId, trace::max_source_registers> reads{};
 
   InstructionTraits()
       : is_control(false),
@@ -78,7 +80,7 @@ struct alignas(64) InstructionTraits {
         is_long_latency(false) {}
 };
 
-static_assert(sizeof(InstructionTraits) == 64, "one cache line");
+static_assert(offsetof(InstructionTraits, reads) + trace::max_plain_source_registers <= 64, "one cache line");
 
 /// Where a delivered operand came from: a literal and an index, "bank" 3. For messages; costs no allocation.
 struct Origin {

@@ -45,6 +45,7 @@ enum class Stall : std::uint8_t {
   structural_sp,         ///< no collector unit was free for an instruction of this unit
   structural_sfu,
   structural_dp,
+  structural_tensor,
   structural_lsu,
   memory,             ///< a result from beyond the SM is awaited, or a fence waits for stores
   barrier,            ///< warps wait for their CTA
@@ -58,9 +59,9 @@ enum class Stall : std::uint8_t {
   yield,        ///< the instruction before yields
   counter       ///< a counter that the instruction waits for is not zero
 };
-inline constexpr unsigned stall_count = 17;
+inline constexpr unsigned stall_count = 18;
 /// The reasons that any machine can have; the others are those of some.
-inline constexpr unsigned common_stall_count = 12;
+inline constexpr unsigned common_stall_count = 13;
 const char* to_string(Stall s);
 /// The reason for an instruction of `unit` (not none) that found no room.
 constexpr Stall structural_stall(Unit unit) {

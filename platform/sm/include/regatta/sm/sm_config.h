@@ -5,6 +5,7 @@
 #pragma once
 
 #include <regatta/sm/read_only_cache_config.h>
+#include <regatta/sm/tensor_config.h>
 #include <regatta/sm/texture_config.h>
 
 #include <regatta/protocol/dynamic_instruction.h>
@@ -109,6 +110,7 @@ struct SmConfig {
   unsigned shared_latency = 24;
   unsigned line_bytes = 128;
   TextureConfig texture;
+  TensorConfig tensor;
   /// Stores say whether they write whole sectors; set by the assembly (interconnect.mask_flits).
   bool store_masks = false;
   unsigned l1_tags = 1;  ///< lines per cycle for which the L1 takes requests; set by the assembly (l1.tags)

@@ -29,7 +29,7 @@ inline constexpr bool names_entry(unsigned level) { return (level & (level_last 
 struct OperandLevels {
   std::array<std::uint8_t, trace::max_source_registers> reads{};
   std::array<std::uint8_t, trace::max_destination_registers> writes{};
-  std::uint8_t copies = 0;     ///< bit i: read i comes from the main file and is copied to an entry
+  std::uint16_t copies = 0;    ///< bit i: read i comes from the main file and is copied to an entry
   std::uint8_t last_read = 0;  ///< the position of the last read
 };
 

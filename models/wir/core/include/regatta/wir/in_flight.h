@@ -38,7 +38,7 @@ struct alignas(64) InFlight {
   ReuseKind kind = ReuseKind::none;
   bool wide_immediate = false;  ///< StaticCode's
   protocol::Unit unit = protocol::Unit::none;
-  std::uint8_t held = 0;         ///< a bit per source that has not been read yet
+  std::uint16_t held = 0;        ///< a bit per source that has not been read yet
   std::uint8_t writes = 0;       ///< a bit per destination that goes to a bank
   std::uint8_t in_place = 0;     ///< a bit per destination that overwrites its present register
   std::uint8_t equal = 0;        ///< a bit per destination whose candidate has the value
@@ -61,7 +61,7 @@ struct alignas(64) InFlight {
 
 /// The instruction has read its sources, or will not read them.
 inline void end_holds(References& references, InFlight& f) {
-  for (; f.held != 0; f.held &= static_cast<std::uint8_t>(f.held - 1)) {
+  for (; f.held != 0; f.held &= static_cast<std::uint16_t>(f.held - 1)) {
     references.end_hold(f.sources[static_cast<unsigned>(__builtin_ctz(f.held))]);
   }
 }

@@ -105,7 +105,7 @@ class PhysicalRegisterFile : public BankedFile<PhysicalRegisterFile>, public Reg
     read(payload, access, reg);
     ++bank_reads_;
     if (!f.keeps) {
-      f.held &= static_cast<std::uint8_t>(~(1u << access.operand));
+      f.held &= static_cast<std::uint16_t>(~(1u << access.operand));
       references_->end_hold(reg);
     }
     return done;

@@ -16,7 +16,7 @@ namespace regatta::models::wir {
 /// The capacity of an entry (figure 9): three operands and a result; with the option for register pairs, as many
 /// operands as an instruction can have, and two results.
 inline constexpr unsigned reuse_operands = 3;
-inline constexpr unsigned pair_operands = trace::max_source_registers;
+inline constexpr unsigned pair_operands = trace::max_plain_source_registers;
 inline constexpr unsigned pair_results = 2;
 
 /// `count` physical registers, none to begin with.
