@@ -16,8 +16,7 @@ using trace::MemorySpace;
 constexpr std::size_t most_open_accesses = 256;
 
 bool touches_memory(const ir::Instruction& i) {
-  return i.op == Opcode::ld || i.op == Opcode::st || i.op == Opcode::atom || i.op == Opcode::red ||
-         i.op == Opcode::suld || i.op == Opcode::sust;
+  return ir::accesses_memory(i.op) || i.op == Opcode::suld || i.op == Opcode::sust || i.op == Opcode::wgmma;
 }
 
 bool is_read_only(MemorySpace s) { return s == MemorySpace::param || s == MemorySpace::constant; }
@@ -97,9 +96,11 @@ Dependences::Access Dependences::access_of(const ir::Instruction& i, std::size_t
   Access a;
   a.instruction = static_cast<std::uint32_t>(n);
   a.space = i.mod.space == MemorySpace::none ? MemorySpace::generic : i.mod.space;
-  a.writes = i.op != Opcode::ld && i.op != Opcode::suld;
-  if (a.space == MemorySpace::surface) {
-    a.has_base = true;  // somewhere, as below: what the handles and coordinates say is not compared
+  a.writes = i.op != Opcode::ld && i.op != Opcode::suld && i.op != Opcode::ldmatrix && i.op != Opcode::wgmma;
+  // Somewhere, as below: what handles and coordinates say is not compared, and rows of a matrix lie at the addresses
+  // of other lanes.
+  if (a.space == MemorySpace::surface || ir::is_exchange(i.op)) {
+    a.has_base = true;
     a.base = ~0u;
     a.version = a.instruction;
     return a;
@@ -157,17 +158,10 @@ void Dependences::memory(const ir::Instruction& i, std::size_t n) {
 }
 
 void Dependences::exchange(const ir::Instruction& i, std::size_t n) {
-  switch (i.op) {
-    case Opcode::shfl:
-    case Opcode::vote:
-    case Opcode::match:
-    case Opcode::redux:
-    case Opcode::warp_sync:
-    case Opcode::bar:
-      break;
-    default:
-      return;
-  }
+  // The lanes of a matrix instruction come to it together wherever it stands.
+  const bool keeps_order = i.op == Opcode::shfl || i.op == Opcode::vote || i.op == Opcode::match ||
+                           i.op == Opcode::redux || i.op == Opcode::warp_sync || i.op == Opcode::bar;
+  if (!keeps_order) return;
   if (last_exchange_ >= 0) edge(static_cast<std::size_t>(last_exchange_), n, DependenceKind::order);
   last_exchange_ = static_cast<std::int32_t>(n);
 }

@@ -35,9 +35,7 @@ struct Origin {
 /// Whether the result is one of the sources, not a sum of all: a number among them stays one.
 bool selects(const Instruction& i) { return i.op == Opcode::selp || i.op == Opcode::min || i.op == Opcode::max; }
 
-bool is_access(const Instruction& i) {
-  return i.op == Opcode::ld || i.op == Opcode::st || i.op == Opcode::atom || i.op == Opcode::red;
-}
+bool is_access(const Instruction& i) { return ir::accesses_memory(i.op); }
 
 bool in_shared_window(const Operand& o) {
   if (o.kind != Operand::Kind::immediate || !o.symbol.empty()) return false;

@@ -186,6 +186,7 @@ void CtaRunner::turn(Warp& w) {
         if (active != 0) execute(w, op, active);
         if (w.encoder) record(w, op, active);
         w.advance();
+        if (independent && is_aligned(op.kind)) w.split_up();
     }
   }
   if (w.executed >= options_.max_instructions) {
@@ -298,6 +299,22 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
         case Kind::print:
           print(w, op, active);
           break;
+        case Kind::matrix_product:
+          matrix_product(w, op, active);
+          break;
+        case Kind::group_product:
+          group_product(w, op, active);
+          break;
+        case Kind::matrix_load:
+          mark_written(w, op, active);
+          matrix_access(w, op, active);
+          return;
+        case Kind::matrix_store:
+          matrix_access(w, op, active);
+          break;
+        case Kind::matrix_move:
+          matrix_move(w, op, active);
+          break;
         case Kind::texture:
           texture(w, op);
           break;
@@ -340,7 +357,7 @@ void CtaRunner::record(Warp& w, const Op& op, LaneMask active) {
   for (unsigned n = 0; n < op.predicate_write_count; ++n) w.encoder->predicate(w.predicates[op.predicate_writes[n]]);
   if (op.records_addresses && active != 0) {
     record_addresses(w, op, active);
-    if (shared_values_ && op.kind != Kind::load && op.space < MemorySpace::texture) record_stored(w, op, active);
+    if (shared_values_ && !op.only_loads() && op.space < MemorySpace::texture) record_stored(w, op, active);
   }
 }
 

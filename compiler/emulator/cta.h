@@ -122,6 +122,9 @@ class CtaRunner {
   // memory_access.cpp
   void load(Warp& w, const Op& op);
   void store(Warp& w, const Op& op);
+  /// With WarpRegs::addresses as they are.
+  void load_from(Warp& w, const Op& op);
+  void store_to(Warp& w, const Op& op);
   /// The addresses of the active lanes, WarpRegs::addresses.
   void find_addresses(Warp& w, const Op& op);
   void log_range(const Warp& w, const Op& op, const Allocation& a);
@@ -134,6 +137,20 @@ class CtaRunner {
   void record_addresses(Warp& w, const Op& op, trace::LaneMask active);
   /// The words that the store or atomic operation has left in shared memory.
   void record_stored(Warp& w, const Op& op, trace::LaneMask active);
+
+  // matrix.cpp, matrix_access.cpp
+  /// Refuses an instruction of a whole warp that not all lanes of the warp execute.
+  void require_warp(const Warp& w, const Op& op, trace::LaneMask active) const;
+  void matrix_product(Warp& w, const Op& op, trace::LaneMask active);
+  void matrix_access(Warp& w, const Op& op, trace::LaneMask active);
+  void group_product(Warp& w, const Op& op, trace::LaneMask active);
+  /// An element of `bits` bits that wgmma reads from shared memory.
+  std::uint32_t shared_element(const Warp& w, const Op& op, unsigned lane, std::uint64_t offset, unsigned bits) const;
+  void matrix_move(Warp& w, const Op& op, trace::LaneMask active);
+  /// Turns the addresses of rows, those of the first lanes, into the places of what each lane moves.
+  void spread_rows(Warp& w, const Op& op);
+  /// From the order in memory to that of fragments, or back: words and what of them is written.
+  void rearrange(Warp& w, const Op& op, const std::uint32_t* registers, bool to_fragments);
 
   // texture_access.cpp, surface.cpp
   /// What handle a lane last had, so that lanes with the same one look it up once.

@@ -148,6 +148,13 @@ Op Decoder::instruction(const Instruction& i) {
     case Opcode::sust:
       surface(op, i);
       break;
+    case Opcode::mma:
+    case Opcode::wgmma:
+    case Opcode::ldmatrix:
+    case Opcode::stmatrix:
+    case Opcode::movmatrix:
+      matrix(op, i);
+      break;
     case Opcode::setp:
       compare(op, i);
       break;

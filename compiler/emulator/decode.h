@@ -18,6 +18,9 @@ namespace regatta::emulator {
 /// The position behind the last instruction: where lanes go that have left the kernel.
 inline constexpr std::uint32_t exit_position = 0xffffffffu;
 
+/// Lanes of a warp as CUDA programs see it; a wavefront of 64 lanes is two of them.
+inline constexpr unsigned warp_lanes = 32;
+
 enum class Kind : std::uint8_t {
   nop,
   lane,
@@ -46,7 +49,15 @@ enum class Kind : std::uint8_t {
   texture_query,
   surface_load,
   surface_store,
+  matrix_product,
+  matrix_load,
+  matrix_store,
+  matrix_move,
+  group_product,
 };
+
+/// All lanes of the warp have to execute it together (.aligned).
+inline bool is_aligned(Kind k) { return k >= Kind::matrix_product; }
 
 /// A predicate operand, or a constant one.
 struct PredicateSource {
@@ -67,8 +78,9 @@ struct Op {
   std::uint8_t write_count = 0;
   std::uint8_t reads[10] = {};
   std::uint8_t writes[8] = {};
-  std::uint8_t first_half_reads = 0;  ///< select: how many of `reads` belong to the first source
-  bool copies = false;                ///< mov or integer cvt of registers: carries "never written" over
+  std::uint8_t accumulator_reads = 0;  ///< group_product: `reads` before those of C
+  std::uint8_t first_half_reads = 0;   ///< select: how many of `reads` belong to the first source
+  bool copies = false;                 ///< mov or integer cvt of registers: carries "never written" over
 
   std::uint8_t predicate_write_count = 0;
   std::uint8_t predicate_writes[2] = {};
@@ -105,6 +117,8 @@ struct Op {
   bool barrier_ahead = false;                    ///< some way from here, this instruction included, comes to a barrier
   const ir::Instruction* instruction = nullptr;  ///< for messages
 
+  /// A memory access that only reads.
+  bool only_loads() const { return kind == Kind::load || kind == Kind::matrix_load; }
   /// Whether lanes may go on to the next instruction. A trap ends the run.
   bool goes_on() const { return guarded || (kind != Kind::branch && kind != Kind::exit && kind != Kind::trap); }
 };

@@ -190,6 +190,63 @@ void Decoder::redux(Op& op, const Instruction& i) {
   lane_destination(op, i, 1);
 }
 
+/// The registers of a product are its `reads`, in the order of A, B and C, and its `writes`.
+void Decoder::matrix(Op& op, const Instruction& i) {
+  switch (i.op) {
+    case Opcode::mma:
+      op.kind = Kind::matrix_product;
+      for (const ir::Operand& o : i.sources) {
+        if (!o.is_reg()) operands_.fail(i, "a source that is no register");
+        operands_.source(op, i, o, o.words);
+      }
+      for (const ir::Operand& o : i.destinations) operands_.destination(op, i, o, 0);
+      if (op.read_count !=
+              ir::a_words(i.mod.tensor) + ir::b_words(i.mod.tensor) + ir::accumulator_words(i.mod.tensor) ||
+          op.write_count != ir::accumulator_words(i.mod.tensor))
+        operands_.fail(i, "a matrix product with another number of registers");
+      return;
+    case Opcode::wgmma: {
+      // values[0] describes A, or is not used; values[1] B.
+      op.kind = Kind::group_product;
+      const std::size_t c = i.destinations.size();
+      expect(i, 1, c + 4);
+      const std::size_t first_c = i.sources.size() - c - 2;
+      op.value_count = 2;
+      for (std::size_t n = 0; n + 2 < i.sources.size(); ++n) {
+        if (n == first_c) op.accumulator_reads = op.read_count;
+        const ir::Operand& o = i.sources[n];
+        const bool is_descriptor = n + 1 == first_c || (n == 0 && i.mod.tensor.a_in_memory);
+        if (!is_descriptor && !o.is_reg()) operands_.fail(i, "a source that is no register");
+        const LaneSource s = operands_.source(op, i, o, is_descriptor ? 2 : 1);
+        if (is_descriptor) op.values[n + 1 == first_c ? 1 : 0] = s;
+      }
+      op.predicates[op.predicate_count++] = operands_.predicate(i, i.sources[i.sources.size() - 2]);
+      op.offset = static_cast<std::int64_t>(i.sources.back().value);
+      for (const ir::Operand& o : i.destinations) operands_.destination(op, i, o, 0);
+      return;
+    }
+    case Opcode::movmatrix:
+      op.kind = Kind::matrix_move;
+      expect(i, 1, 1);
+      values(op, i, 0, 1);
+      lane_destination(op, i, 1);
+      return;
+    case Opcode::ldmatrix:
+      memory(op, i);
+      op.kind = Kind::matrix_load;
+      destinations(op, i);
+      if (op.destination_count != op.vector) operands_.fail(i, "a matrix load with another number of registers");
+      return;
+    default:
+      memory(op, i);
+      op.kind = Kind::matrix_store;
+      values(op, i, 1, 1);
+      for (unsigned v = 0; v < op.value_count; ++v)
+        if (op.values[v].bank != Bank::registers) operands_.fail(i, "a source that is no register");
+      if (op.value_count != op.vector) operands_.fail(i, "a matrix store with another number of registers");
+  }
+}
+
 /// print and trap read strings: their sources are generic addresses, or integers in one register.
 void Decoder::pointers(Op& op, const Instruction& i) {
   op.space = trace::MemorySpace::generic;

@@ -37,6 +37,7 @@ class Decoder {
   void texture(Op& op, const ir::Instruction& i);
   void texture_query(Op& op, const ir::Instruction& i);
   void surface(Op& op, const ir::Instruction& i);
+  void matrix(Op& op, const ir::Instruction& i);
   void pointers(Op& op, const ir::Instruction& i);
   void barrier(Op& op, const ir::Instruction& i);
 

@@ -42,6 +42,7 @@ struct CtaRunner::HeldGroup {
 
 LaneMask CtaRunner::awaited(const Warp& w, const Op& op, LaneMask active) const {
   if (op.kind == Kind::barrier) return active == w.live() ? 0 : w.can_reach_barrier(w.live() & ~active);
+  if (is_aligned(op.kind)) return w.live() & ~active;
   const std::size_t operand = member_operand(op);
   if (operand == SIZE_MAX) return 0;
   LaneMask missing = 0;
@@ -100,7 +101,8 @@ bool CtaRunner::meet(Warp& w) { return meet_for_exchange(w) || meet_at_barrier(w
 
 bool CtaRunner::meet_at_barrier(Warp& w) {
   const std::uint32_t at = w.position();
-  if (program_.ops[at].kind != Kind::barrier) return false;
+  const bool is_barrier = program_.ops[at].kind == Kind::barrier;
+  if (!is_barrier && !is_aligned(program_.ops[at].kind)) return false;
   LaneMask here = 0;
   for (std::size_t e = 0; e < w.stack().size(); ++e) {
     const StackEntry& entry = w.stack()[e];
@@ -108,7 +110,8 @@ bool CtaRunner::meet_at_barrier(Warp& w) {
     // Those that a guard has left out make no group that comes as one.
     if (active_lanes(w, program_.ops[at], entry.mask) == entry.mask) here |= entry.mask;
   }
-  if (here == w.running() || w.can_reach_barrier(w.live() & ~here) != 0) return false;
+  const LaneMask absent = w.live() & ~here;
+  if (here == w.running() || (is_barrier ? w.can_reach_barrier(absent) : absent) != 0) return false;
   w.held &= ~here;
   w.unite(here);
   return true;
@@ -196,7 +199,8 @@ void CtaRunner::never_met(const Warp& w, const Op& op, LaneMask active, LaneMask
   const auto lane = static_cast<unsigned>(__builtin_ctzll(missing));
   if (op.kind == Kind::barrier) barrier_under_divergence(w, op, active, lane);
   const std::uint32_t at = w.stack()[w.entry_of(lane)].pc;
-  std::string text = "lane " + std::to_string(lane % member_lanes) + " of its member mask never comes: it waits";
+  std::string text = "lane " + std::to_string(lane % member_lanes) + std::string(" of ") +
+                     (is_aligned(op.kind) ? "the warp" : "its member mask") + " never comes: it waits";
   if (at < program_.ops.size()) {
     const ir::Instruction& there = *program_.ops[at].instruction;
     if ((w.held >> lane & 1u) != 0) text += " at '" + ir::opcode_text(there) + "'";

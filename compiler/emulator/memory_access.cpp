@@ -34,7 +34,7 @@ void CtaRunner::find_addresses(Warp& w, const Op& op) {
 
 void CtaRunner::log_range(const Warp& w, const Op& op, const Allocation& a) {
   const AddressSummary& s = w.regs.addresses;
-  const bool writes = op.kind != Kind::load;
+  const bool writes = !op.only_loads();
   const std::uint64_t bytes = std::uint64_t{op.element_bytes} * op.vector;
   if (s.lowest == s.highest || (s.consecutive && op.vector == 1)) {
     const std::uint64_t all = s.highest - s.lowest + bytes;
@@ -60,7 +60,7 @@ bool CtaRunner::whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& 
       if (hit == nullptr || highest >= hit->end() || bytes > hit->end() - highest) return false;
       place = {hit->data.data(), hit->written.empty() ? nullptr : hit->written.data()};
       base = hit->base;
-      if (op.kind != Kind::load) Allocation::set(hit->changed);
+      if (!op.only_loads()) Allocation::set(hit->changed);
       if (log_ != nullptr) log_range(w, op, *hit);
       return true;
     }
@@ -72,10 +72,10 @@ bool CtaRunner::whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& 
       return fits(f_.local_bytes);
     case MemorySpace::constant:
       place = {constants_.data(), nullptr};
-      return op.kind == Kind::load && fits(constants_.size());
+      return op.only_loads() && fits(constants_.size());
     case MemorySpace::param:
       place = {parameters_.data(), nullptr};
-      return op.kind == Kind::load && fits(parameters_.size());
+      return op.only_loads() && fits(parameters_.size());
     case MemorySpace::none:
     case MemorySpace::generic:
     case MemorySpace::texture:
@@ -90,7 +90,7 @@ void CtaRunner::bad_address(Warp& w, const Op& op, unsigned lane, const char* ve
   const std::string what = "out-of-bounds " + std::string(verb) + " of " + std::to_string(bytes) +
                            (bytes == 1 ? " byte at " : " bytes at ") + where;
   const std::uint64_t address = w.regs.addresses.lane[lane];
-  if (op.kind == Kind::load && space_of(op, address) == MemorySpace::global && memory_.is_mapped(address)) {
+  if (op.only_loads() && space_of(op, address) == MemorySpace::global && memory_.is_mapped(address)) {
     const auto thread = unflatten(w.first_thread() + lane, request_.block);
     throw StrayReadError(message_at(f_, *op.instruction, cta_, &thread, what));
   }
@@ -147,7 +147,7 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, Use use) {
     case MemorySpace::global: {
       Allocation* a = memory_.find(address, last_hit_);
       const bool is_whole = a != nullptr && bytes <= a->end() - address;
-      if (!is_whole && strays_ != nullptr && op.kind == Kind::load && memory_.is_mapped(address)) {
+      if (!is_whole && strays_ != nullptr && op.only_loads() && memory_.is_mapped(address)) {
         place = stray_place(w, op, lane);
         break;
       }
@@ -208,6 +208,10 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, Use use) {
 
 void CtaRunner::load(Warp& w, const Op& op) {
   find_addresses(w, op);
+  load_from(w, op);
+}
+
+void CtaRunner::load_from(Warp& w, const Op& op) {
   if (races_ != nullptr) note_access(w, op);
   const unsigned lanes = program_.lanes;
   Place place;
@@ -262,6 +266,10 @@ void CtaRunner::load(Warp& w, const Op& op) {
 
 void CtaRunner::store(Warp& w, const Op& op) {
   find_addresses(w, op);
+  store_to(w, op);
+}
+
+void CtaRunner::store_to(Warp& w, const Op& op) {
   if (races_ != nullptr) note_access(w, op);
   if (spins_.watching() && changes_memory(w, op)) spins_.changed();
   const LaneMask missing = tracks_ ? unwritten_values(w, op, w.regs.active) : 0;
@@ -315,7 +323,7 @@ void CtaRunner::note_access(Warp& w, const Op& op) {
   a.together = w.top().mask;
   a.live = w.live();
   a.address = w.regs.addresses.lane;
-  if (op.kind == Kind::store) {
+  if (op.kind == Kind::store || op.kind == Kind::matrix_store) {
     for (unsigned v = 0; v < op.vector; ++v) {
       for (unsigned i = 0; i < program_.lanes; ++i) a.values[v][i] = get(w, op.values[v], i, op.element_bytes == 8);
     }

@@ -35,7 +35,7 @@ bool stands_for(const RaceEntry& now, const RaceEntry& earlier) {
 bool plain_write(const RaceEntry& e) { return e.writes && e.strength < 2; }
 
 const char* past_verb(const Op& op) {
-  return op.kind == Kind::load ? "the read" : op.kind == Kind::store ? "the write" : "the atomic";
+  return op.only_loads() ? "the read" : op.kind == Kind::atomic ? "the atomic" : "the write";
 }
 
 std::uint64_t sync_key(bool shared, std::uint64_t address) { return address | (std::uint64_t{shared} << 63); }
@@ -71,7 +71,7 @@ void RaceDetector::access(const WarpMemoryAccess& a) {
   now.when.warp = static_cast<std::uint8_t>(a.warp);
   now.when.time = order().access(a.warp, a.together, a.live);
   now.op = a.position;
-  now.writes = op.kind != Kind::load;
+  now.writes = !op.only_loads();
   now.cta_scope = mod.scope == MemoryScope::cta;
   now.strength = op.kind == Kind::atomic || mod.order >= MemoryOrder::relaxed ? 2 : mod.order != MemoryOrder::weak;
   try {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor_product.h"
 
+#include <regatta/ir/half.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -26,8 +28,9 @@ Layout layout(TensorFormat format) {
       return {4, 3};
     case TensorFormat::e5m2:
       return {5, 2};
+    default:
+      return {};
   }
-  return {};
 }
 
 TensorElement element(Layout l, std::uint32_t bits) {
@@ -87,7 +90,7 @@ Sum special(const TensorOperands& o, Part part, const TensorElement& c) {
 Sum sum(const TensorOperands& o, Part part, const TensorElement& c, int c_fraction) {
   const Sum s = special(o, part, c);
   if (s.kind != TensorElement::Kind::finite) return s;
-  const int fraction = 2 * layout(o.format).fraction;
+  const int fraction = layout(o.format).fraction + layout(o.b_format).fraction;
   int top = INT32_MIN;
   if (c.significand != 0) top = c.exponent;
   for (std::size_t k = 0; k < o.count; ++k) {
@@ -157,6 +160,13 @@ std::uint32_t add_f32(std::uint32_t a, std::uint32_t b) {
   return (sum & magnitude) > infinity ? magnitude : sum;
 }
 
+/// Of an f32 and an f16, rounded to f16; exact in f64 before.
+std::uint32_t add_f16(std::uint32_t a, std::uint32_t b) {
+  float x = 0;
+  std::memcpy(&x, &a, sizeof x);
+  return ir::double_to_small<ir::Binary16>(double{x} + ir::small_to_double<ir::Binary16>(b), ir::Rounding::rn);
+}
+
 }  // namespace
 
 TensorElement tensor_element(TensorFormat format, std::uint32_t bits) {
@@ -184,6 +194,11 @@ std::uint32_t tensor_dot_f32(const TensorOperands& o, std::uint32_t c) {
 }
 
 std::uint32_t tensor_dot_f16(const TensorOperands& o, std::uint32_t c) {
+  if (is_8_bits(o.format)) {
+    const std::uint32_t first = encode(sum(o, Part::first, {}, f32_layout.fraction), f32_layout, false);
+    const Sum second = sum(o, Part::second, element(f32_layout, first), f32_layout.fraction);
+    return add_f16(encode(second, f32_layout, false), c);
+  }
   return encode(sum(o, Part::all, element(f16_layout, c), f16_layout.fraction), f16_layout, true);
 }
 

@@ -15,13 +15,14 @@
 // - A NaN, an infinity times zero and infinities of both signs give the NaN 0x7fffffff (f16: 0x7fff).
 #pragma once
 
+#include <regatta/ir/modifiers.h>
+
 #include <cstddef>
 #include <cstdint>
 
 namespace regatta::emulator {
 
-/// Formats of A and B. tf32: the upper 19 bits of an f32.
-enum class TensorFormat : std::uint8_t { f16, bf16, tf32, e4m3, e5m2 };
+using ir::TensorFormat;
 
 /// (-1)^is_negative * significand * 2^(exponent - fraction), where `fraction` is the format's.
 struct TensorElement {
@@ -32,12 +33,13 @@ struct TensorElement {
   std::int32_t exponent = 0;
 };
 
-/// `bits`: of the element's width, from bit 0.
+/// `bits`: of the element's width, from bit 0; of tf32 the 19 upper ones. Only f16, bf16, tf32, e4m3 and e5m2.
 TensorElement tensor_element(TensorFormat format, std::uint32_t bits);
 
 /// Elements of a row of A and a column of B, in order of k.
 struct TensorOperands {
-  TensorFormat format = TensorFormat::f16;
+  TensorFormat format = TensorFormat::f16;    ///< of A
+  TensorFormat b_format = TensorFormat::f16;  ///< the same, but for 8-bit floats
   const TensorElement* a = nullptr;
   const TensorElement* b = nullptr;
   std::size_t count = 0;  ///< k of the instruction; a multiple of 4 for 8-bit floats
@@ -45,7 +47,7 @@ struct TensorOperands {
 
 /// With C and D in f32.
 std::uint32_t tensor_dot_f32(const TensorOperands& operands, std::uint32_t c);
-/// With C and D in f16.
+/// With C and D in f16. Of 8-bit floats this was not measured: as in f32, the last addition rounds to f16.
 std::uint32_t tensor_dot_f16(const TensorOperands& operands, std::uint32_t c);
 
 }  // namespace regatta::emulator

@@ -85,9 +85,24 @@ void remove_empty_blocks(Function& f) {
 
 bool takes_texture(Opcode op) { return op >= Opcode::tex && op <= Opcode::sust; }
 
+bool accesses_memory(Opcode op) {
+  switch (op) {
+    case Opcode::ld:
+    case Opcode::st:
+    case Opcode::atom:
+    case Opcode::red:
+    case Opcode::ldmatrix:
+    case Opcode::stmatrix:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool has_other_effects(Opcode op) {
   switch (op) {
     case Opcode::st:
+    case Opcode::stmatrix:
     case Opcode::sust:
     case Opcode::atom:
     case Opcode::red:

@@ -19,13 +19,15 @@ constexpr TypeInfo type_info[] = {{"none", 0}, {"pred", 0},   {"b8", 1},    {"b1
 static_assert(sizeof(type_info) / sizeof(type_info[0]) == static_cast<std::size_t>(Type::f64) + 1);
 
 constexpr const char* opcode_names[] = {
-    "nop",  "mov",  "pack",  "unpack", "add",        "sub",  "add",  "addc", "sub",    "subc",     "mul",  "mul",
-    "mul",  "mad",  "mad",   "mad",    "mul",        "fma",  "div",  "rem",  "neg",    "abs",      "min",  "max",
-    "and",  "or",   "xor",   "not",    "shl",        "shr",  "setp", "selp", "set",    "cvt",      "ld",   "st",
-    "atom", "red",  "rcp",   "sqrt",   "rsqrt",      "ex2",  "lg2",  "sin",  "cos",    "tanh",     "popc", "clz",
-    "brev", "bfe",  "bfi",   "bfind",  "fns",        "prmt", "shf",  "sad",  "lop3",   "dp4a",     "dp2a", "dp2a",
-    "shfl", "vote", "match", "redux",  "activemask", "bra",  "exit", "bar",  "membar", "bar.warp", "trap", "print",
-    "tex",  "tld4", "txq",   "suq",    "suld",       "sust", "fnma", "add3", "lea",    "uldc",     "bssy", "bsync"};
+    "nop",      "mov",      "pack",      "unpack", "add",        "sub",  "add",  "addc", "sub",    "subc",
+    "mul",      "mul",      "mul",       "mad",    "mad",        "mad",  "mul",  "fma",  "div",    "rem",
+    "neg",      "abs",      "min",       "max",    "and",        "or",   "xor",  "not",  "shl",    "shr",
+    "setp",     "selp",     "set",       "cvt",    "ld",         "st",   "atom", "red",  "rcp",    "sqrt",
+    "rsqrt",    "ex2",      "lg2",       "sin",    "cos",        "tanh", "popc", "clz",  "brev",   "bfe",
+    "bfi",      "bfind",    "fns",       "prmt",   "shf",        "sad",  "lop3", "dp4a", "dp2a",   "dp2a",
+    "shfl",     "vote",     "match",     "redux",  "activemask", "bra",  "exit", "bar",  "membar", "bar.warp",
+    "trap",     "print",    "tex",       "tld4",   "txq",        "suq",  "suld", "sust", "mma",    "wgmma",
+    "ldmatrix", "stmatrix", "movmatrix", "fnma",   "add3",       "lea",  "uldc", "bssy", "bsync"};
 static_assert(sizeof(opcode_names) / sizeof(opcode_names[0]) == static_cast<std::size_t>(Opcode::bsync) + 1);
 
 static_assert(trace::special_register_count == static_cast<std::size_t>(Special::grid_barrier_low) + 1);
@@ -54,6 +56,15 @@ static_assert(sizeof(query_names) / sizeof(query_names[0]) ==
 
 }  // namespace
 
+const char* to_string(TensorFormat f) {
+  static constexpr const char* names[] = {"none", "f16", "bf16", "tf32", "f32", "f64", "e4m3",
+                                          "e5m2", "s32", "u8",   "s8",   "u4",  "s4",  "b1"};
+  return names[static_cast<std::size_t>(f)];
+}
+unsigned bits_of(TensorFormat f) {
+  static constexpr unsigned bits[] = {0, 16, 16, 32, 32, 64, 8, 8, 32, 8, 8, 4, 4, 1};
+  return bits[static_cast<std::size_t>(f)];
+}
 unsigned size_of(Type t) { return type_info[static_cast<std::size_t>(t)].bytes; }
 bool is_float(Type t) { return t >= Type::f16; }
 bool is_signed(Type t) { return t >= Type::s8 && t <= Type::s64; }

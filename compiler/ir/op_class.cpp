@@ -94,8 +94,10 @@ trace::OpClass op_class(const Instruction& i) {
     case Opcode::tex:
     case Opcode::tld4:
     case Opcode::suld:
+    case Opcode::ldmatrix:
       return OpClass::load;
     case Opcode::sust:
+    case Opcode::stmatrix:
       return OpClass::store;
     case Opcode::txq:
     case Opcode::suq:
@@ -133,7 +135,11 @@ trace::OpClass op_class(const Instruction& i) {
     case Opcode::match:
     case Opcode::redux:
     case Opcode::activemask:
+    case Opcode::movmatrix:
       return OpClass::shuffle;
+    case Opcode::mma:
+    case Opcode::wgmma:
+      return OpClass::tensor;
     case Opcode::bra:
       return OpClass::branch;
     case Opcode::exit:

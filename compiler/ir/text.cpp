@@ -4,6 +4,7 @@
 // on equal operands, so that interned texts can serve as opcode ids.
 #include <regatta/ir/ir.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace regatta::ir {
@@ -85,6 +86,23 @@ std::string texture_text(const Instruction& i) {
   return text;
 }
 
+/// ".m16n8k16.f32.f16.f16", ".trans"
+std::string tensor_text(const Instruction& i) {
+  const TensorModifiers& t = i.mod.tensor;
+  if (i.op != Opcode::mma && i.op != Opcode::wgmma) return t.transposed ? ".trans" : "";
+  std::string text = "." + shape_text(t);
+  if (i.mod.saturate) text += ".satfinite";
+  for (const TensorFormat f : {t.accumulator, t.a, t.b}) text += std::string(".") + to_string(f);
+  if (t.product == TensorProduct::xor_popc) text += ".xor";
+  if (t.product == TensorProduct::and_popc) text += ".and";
+  if (t.a_in_memory) text += ".shared_a";
+  if (t.a_across) text += ".trans_a";
+  if (t.b_across) text += ".trans_b";
+  if (t.negates_a) text += ".neg_a";
+  if (t.negates_b) text += ".neg_b";
+  return text;
+}
+
 /// The part of an opcode that is spelled in its mnemonic: mul.lo, add.cc, shf.l.
 std::string variant_text(const Instruction& i) {
   switch (i.op) {
@@ -121,7 +139,7 @@ std::string variant_text(const Instruction& i) {
     case Opcode::warp_sync:
       return ".sync";
     default:
-      return "";
+      return tensor_text(i);
   }
 }
 
@@ -201,7 +219,7 @@ std::string opcode_text(const Instruction& i) {
   if (m.approximate) text += ".approx";
   if (m.full) text += ".full";
   if (m.ftz) text += ".ftz";
-  if (m.saturate) text += ".sat";
+  if (m.saturate && i.op != Opcode::mma && i.op != Opcode::wgmma) text += ".sat";
   if (m.nan) text += ".NaN";
   if (m.shift_amount) text += ".shiftamt";
   if (m.vector > 1) text += ".v" + std::to_string(m.vector);
@@ -222,10 +240,12 @@ std::string to_text(const Instruction& i, bool allocated) {
       append(operands, "B" + std::to_string(i.target));
       break;
     case Opcode::ld:
+    case Opcode::ldmatrix:
       append(operands, braced(i.destinations, 0, i.destinations.size(), allocated));
       append(operands, address_text(i, allocated));
       break;
     case Opcode::st:
+    case Opcode::stmatrix:
       append(operands, address_text(i, allocated));
       append(operands, braced(i.sources, 1, i.sources.empty() ? 0 : i.sources.size() - 1, allocated));
       break;
@@ -246,6 +266,17 @@ std::string to_text(const Instruction& i, bool allocated) {
       append(operands, "[" + place + "]");
       if (i.sources.size() > coordinates + 1)
         append(operands, braced(i.sources, coordinates + 1, i.sources.size() - coordinates - 1, allocated));
+      break;
+    }
+    case Opcode::mma: {
+      std::size_t at = 0;
+      append(operands, braced(i.destinations, 0, i.destinations.size(), allocated));
+      const unsigned of_operand = bits_of(i.mod.tensor.a) > 32 ? 2 : 1;
+      for (const std::size_t count : {a_words(i.mod.tensor) / of_operand, b_words(i.mod.tensor) / of_operand}) {
+        append(operands, braced(i.sources, at, count, allocated));
+        at += count;
+      }
+      append(operands, braced(i.sources, at, i.sources.size() - std::min(at, i.sources.size()), allocated));
       break;
     }
     case Opcode::pack:

@@ -64,7 +64,7 @@ class Converter {
     }
     for (const Operand& o : i.destinations) operand(i, o, false, s);
     s.operand_destinations = static_cast<std::uint8_t>(s.operands.size());
-    bool address = i.op == Opcode::ld || i.op == Opcode::st || i.op == Opcode::atom || i.op == Opcode::red;
+    bool address = accesses_memory(i.op);
     for (const Operand& o : i.sources) {
       operand(i, o, address, s);
       address = false;
@@ -87,8 +87,8 @@ class Converter {
 
   void memory(const Instruction& i, trace::StaticInstruction& s) const {
     s.is_volatile = i.mod.is_volatile;
-    const bool load = i.op == Opcode::ld;
-    const bool store = i.op == Opcode::st;
+    const bool load = i.op == Opcode::ld || i.op == Opcode::ldmatrix;
+    const bool store = i.op == Opcode::st || i.op == Opcode::stmatrix;
     const bool atomic = i.op == Opcode::atom || i.op == Opcode::red;
     if (takes_texture(i.op)) return texture(i, s);
     if (!load && !store && !atomic) return;

@@ -6,8 +6,6 @@
 namespace regatta::passes {
 
 /// Source 0 is the address of a memory access.
-inline bool is_access(const ir::Instruction& i) {
-  return i.op == ir::Opcode::ld || i.op == ir::Opcode::st || i.op == ir::Opcode::atom || i.op == ir::Opcode::red;
-}
+inline bool is_access(const ir::Instruction& i) { return ir::accesses_memory(i.op); }
 
 }  // namespace regatta::passes

@@ -41,30 +41,29 @@ void guard_like(Instruction& i, const Instruction& model) {
   i.guard_negated = model.guard_negated;
 }
 
-/// Replaces the vector operands of an access by a fresh tuple; copies go to `before` or `after` the access.
-void split_vector(AllocationState& state, Instruction& i, std::vector<Instruction>& before,
-                  std::vector<Instruction>& after) {
-  const bool is_load = i.op == Opcode::ld;
-  std::vector<Operand>& operands = is_load ? i.destinations : i.sources;
-  const std::size_t first = is_load ? 0 : 1;
+/// Replaces operands that have to be consecutive registers by a fresh tuple; copies go to `before` or `after`.
+void split_group(AllocationState& state, Instruction& i, const ir::OperandGroup& g, std::vector<Instruction>& before,
+                 std::vector<Instruction>& after) {
+  std::vector<Operand>& operands = g.destinations ? i.destinations : i.sources;
   const unsigned words = ir::words_of(i.type);
-  const std::size_t count = i.mod.vector;
-  if (operands.size() != first + count)
-    refuse(*state.f, i.where,
-           ir::opcode_text(i) + " has " + std::to_string(operands.size() - first) + " elements, expected " +
-               std::to_string(count));
+  const std::size_t count = g.count;
+  const bool is_vector = i.op == Opcode::ld || i.op == Opcode::st;
+  if (is_vector && count != i.mod.vector)
+    refuse(
+        *state.f, i.where,
+        ir::opcode_text(i) + " has " + std::to_string(count) + " elements, expected " + std::to_string(i.mod.vector));
   if (words * count > 4 || (count & (count - 1)) != 0)
     refuse(*state.f, i.where, ir::opcode_text(i) + " moves more than four registers");
   Tuple tuple;
-  for (std::size_t e = first; e < first + count; ++e) {
+  for (std::size_t e = g.first; e < g.first + count; ++e) {
     Operand& o = operands[e];
     const std::uint32_t t = state.new_register(words, false, "vector element");
     state.pinned[t] = true;
     tuple.push_back(t);
     const Operand element = Operand::reg(t, words);
-    Instruction m = is_load ? copy_to(o, element, i) : copy_to(element, o, i);
+    Instruction m = g.destinations ? copy_to(o, element, i) : copy_to(element, o, i);
     guard_like(m, i);
-    if (o.kind != Operand::Kind::none) (is_load ? after : before).push_back(m);
+    if (o.kind != Operand::Kind::none) (g.destinations ? after : before).push_back(m);
     o = element;
   }
   state.tuples.push_back(tuple);
@@ -89,7 +88,7 @@ void legalize(AllocationState& state) {
             i.guard = copy;
             break;
           }
-      if (i.mod.vector > 1 && (i.op == Opcode::ld || i.op == Opcode::st)) split_vector(state, i, before, after);
+      for (const ir::OperandGroup& g : ir::operand_groups(i)) split_group(state, i, g, before, after);
       for (Instruction& n : before) code.push_back(std::move(n));
       code.push_back(std::move(i));
       for (Instruction& n : after) code.push_back(std::move(n));

@@ -25,17 +25,16 @@ std::vector<unsigned> register_groups(const ir::Function& f) {
       for (const auto* operands : {&i.sources, &i.destinations})
         for (const ir::Operand& o : *operands)
           if (o.is_reg() && o.words > 1) keep_together(width, o.id, o.words);
-      if (i.mod.vector <= 1) continue;
-      // The elements: all destinations of a load, all sources but the address of a store.
-      const std::vector<ir::Operand>& elements = i.op == ir::Opcode::ld ? i.destinations : i.sources;
-      const std::size_t first = i.op == ir::Opcode::ld ? 0 : 1;
-      unsigned low = f.registers_used, high = 0;
-      for (std::size_t e = first; e < elements.size(); ++e)
-        if (elements[e].is_reg()) {
-          low = std::min(low, elements[e].id);
-          high = std::max(high, elements[e].id + elements[e].words);
-        }
-      if (low < high) keep_together(width, low, high - low);
+      for (const ir::OperandGroup& g : ir::operand_groups(i)) {
+        const std::vector<ir::Operand>& elements = g.destinations ? i.destinations : i.sources;
+        unsigned low = f.registers_used, high = 0;
+        for (std::size_t e = g.first; e < std::size_t{g.first} + g.count; ++e)
+          if (elements[e].is_reg()) {
+            low = std::min(low, elements[e].id);
+            high = std::max(high, elements[e].id + elements[e].words);
+          }
+        if (low < high) keep_together(width, low, high - low);
+      }
     }
   return width;
 }

@@ -111,7 +111,7 @@ class Verifier {
         if (v.op == p.op) {
           match_operands(b, stop, v.destinations, p.destinations);
           match_operands(b, stop, v.sources, p.sources);
-          if (v.mod.vector > 1) match_vector(b, stop, p);
+          match_groups(b, stop, p);
         } else if (p.op != ir::Opcode::mov || (!copies_onto_itself(v, 0) && !copies_onto_itself(v, 1))) {
           fail(b, stop, "became another operation");
         } else {
@@ -121,18 +121,18 @@ class Verifier {
     }
   }
 
-  void match_vector(std::uint32_t b, std::size_t n, const Instruction& p) const {
-    const bool is_load = p.op == ir::Opcode::ld;
-    const auto& operands = is_load ? p.destinations : p.sources;
-    const std::size_t first = is_load ? 0 : 1;
-    std::uint32_t expected = operands[first].id;
-    unsigned total = 0;
-    for (std::size_t o = first; o < operands.size(); ++o) {
-      if (operands[o].id != expected) fail(b, n, "vector elements are not consecutive");
-      expected += operands[o].words;
-      total += operands[o].words;
+  void match_groups(std::uint32_t b, std::size_t n, const Instruction& p) const {
+    for (const ir::OperandGroup& g : ir::operand_groups(p)) {
+      const auto& operands = g.destinations ? p.destinations : p.sources;
+      std::uint32_t expected = operands[g.first].id;
+      unsigned total = 0;
+      for (std::size_t o = g.first; o < std::size_t{g.first} + g.count; ++o) {
+        if (operands[o].id != expected) fail(b, n, "vector elements are not consecutive");
+        expected += operands[o].words;
+        total += operands[o].words;
+      }
+      if (operands[g.first].id % total != 0) fail(b, n, "vector is not aligned");
     }
-    if (operands[first].id % total != 0) fail(b, n, "vector is not aligned");
   }
 
   /// A pack or unpack of which one half is in place: the move must be the other half.

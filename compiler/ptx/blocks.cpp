@@ -15,13 +15,9 @@ bool ends_block(const ir::Instruction& i) { return i.op == Opcode::bra || i.op =
 
 /// True if an instruction may go when nobody reads its results.
 bool is_pure(const ir::Instruction& i) {
-  if (ir::has_other_effects(i.op)) return false;
+  if (ir::has_other_effects(i.op) || ir::is_exchange(i.op)) return false;
   switch (i.op) {
     case Opcode::nop:
-    case Opcode::shfl:
-    case Opcode::vote:
-    case Opcode::match:
-    case Opcode::redux:
       return false;
     case Opcode::ld:
       return !i.mod.is_volatile &&

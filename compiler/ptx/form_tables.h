@@ -34,7 +34,9 @@ std::vector<Form> logic_forms();  ///< logic, shifts, comparison, selection
 std::vector<Form> move_forms();   ///< and conversions
 std::vector<Form> memory_forms();
 std::vector<Form> texture_forms();
-std::vector<Form> warp_forms();  ///< between lanes and warps
+std::vector<Form> warp_forms();    ///< between lanes and warps
+std::vector<Form> tensor_forms();  ///< matrices in the registers of a warp
+std::vector<Form> group_forms();   ///< of a group of four warps
 std::vector<Form> control_forms();
 
 }  // namespace regatta::ptx

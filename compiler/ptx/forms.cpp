@@ -5,6 +5,7 @@
 #include "lowering.h"
 #include "parser.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace regatta::ptx {
@@ -13,7 +14,7 @@ namespace {
 std::vector<Form> make_forms() {
   std::vector<Form> all;
   for (const auto& table : {integer_forms, float_forms, half_forms, logic_forms, move_forms, memory_forms,
-                            texture_forms, warp_forms, control_forms}) {
+                            texture_forms, warp_forms, tensor_forms, group_forms, control_forms}) {
     const std::vector<Form> forms = table();
     all.insert(all.end(), forms.begin(), forms.end());
   }
@@ -24,6 +25,7 @@ struct Row {
   const Form* form;
   std::vector<std::string> required;
   std::vector<ir::Type> types, second_types;
+  std::vector<std::string> lists;  ///< of types
 };
 
 std::vector<std::string> split(const char* text, char separator) {
@@ -53,7 +55,13 @@ const Index& index() {
   static const Index table = [] {
     Index t;
     for (const Form& f : forms()) {
-      Row row{&f, split(f.name, '.'), types_of(f.types), types_of(f.second_types)};
+      Row row{&f, split(f.name, '.'), {}, {}, {}};
+      if (*f.types == '*') {
+        row.lists = split(f.types + 1, ' ');
+      } else {
+        row.types = types_of(f.types);
+        row.second_types = types_of(f.second_types);
+      }
       row.required.erase(row.required.begin());
       const std::string_view name(f.name);
       t[name.substr(0, name.find('.'))].push_back(std::move(row));
@@ -77,11 +85,34 @@ std::pair<std::size_t, std::size_t> operand_range(const Form& f) {
   return {text.size(), text.size()};
 }
 
+/// Whether the modifiers that are no part of the row's name and options are one of its lists of types.
+bool has_listed_types(const Row& row, const Statement& s) {
+  std::vector<std::string> required = row.required;
+  std::string types;
+  for (const std::string& m : s.modifiers) {
+    if (const auto at = std::find(required.begin(), required.end(), m); at != required.end()) {
+      required.erase(at);
+    } else if (!is_option(row.form->options, m)) {
+      types += (types.empty() ? "" : ".") + m;
+    }
+  }
+  return required.empty() && std::find(row.lists.begin(), row.lists.end(), types) != row.lists.end();
+}
+
+bool has_operands(const Row& row, const Statement& s) {
+  const auto [low, high] = operand_range(*row.form);
+  return s.operands.size() >= low && s.operands.size() <= high;
+}
+
 /// How well a statement's modifiers fit a row.
 enum class Fit { no, modifiers_only, yes };
 
 Fit fit(const Row& row, const Statement& s, std::vector<ir::Type>& types) {
   types.clear();
+  if (!row.lists.empty()) {
+    if (!has_listed_types(row, s)) return Fit::no;
+    return has_operands(row, s) ? Fit::yes : Fit::modifiers_only;
+  }
   for (const std::string& r : row.required) {
     bool found = false;
     for (const std::string& m : s.modifiers) found = found || m == r;
@@ -101,8 +132,7 @@ Fit fit(const Row& row, const Statement& s, std::vector<ir::Type>& types) {
   if (types.size() != wanted) return Fit::no;
   if (wanted > 0 && !contains(row.types, types[0])) return Fit::no;
   if (wanted > 1 && !contains(row.second_types, types[1])) return Fit::no;
-  const auto [low, high] = operand_range(*row.form);
-  return s.operands.size() >= low && s.operands.size() <= high ? Fit::yes : Fit::modifiers_only;
+  return has_operands(row, s) ? Fit::yes : Fit::modifiers_only;
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ struct Form {
   const char* name;
   /// Modifiers that may be there, and $groups of them (options.cpp): "$rounding ftz sat".
   const char* options;
-  /// Type modifiers allowed in first place, and in second (empty: the form has one type). Both empty: no type.
+  /// Type modifiers allowed in first place, and in second (empty: the form has one type). Both empty: no type. With a
+  /// '*' in front, the first are lists of types, one of which the instruction must have: "* f32.f16.f16.f32".
   const char* types;
   const char* second_types;
   ir::Opcode op;

@@ -32,7 +32,7 @@ MemorySpace space_of(Symbol::Kind k) {
 }
 
 std::size_t address_index(const ir::Instruction& i) {
-  return i.op == ir::Opcode::ld || i.op == ir::Opcode::atom ? 1 : 0;
+  return i.op == ir::Opcode::ld || i.op == ir::Opcode::ldmatrix || i.op == ir::Opcode::atom ? 1 : 0;
 }
 
 }  // namespace
@@ -49,14 +49,39 @@ std::string FunctionLowering::address_size_text() const {
 }
 
 void FunctionLowering::memory(const Statement& s, ir::Instruction proto) {
-  const Operand& address = s.operands[address_index(proto)];
-  if (address.kind != Operand::Kind::address)
-    error(address.at, "'" + address.text + "' is not an address, expected '[...]'");
   if (ir::size_of(proto.type) * proto.mod.vector > max_access_bytes)
     error(s.at, "'" + s.name + "' moves more than 16 bytes per thread");
+  const Operand& address = s.operands[address_index(proto)];
+  if (address.kind == Operand::Kind::address && !address.name.empty()) {
+    if (const Symbol symbol = register_symbol(address); symbol.kind == Symbol::Kind::call_param) {
+      require_space(address, symbol, proto);
+      call_param_access(s, std::move(proto), symbol, address);
+      return;
+    }
+  }
+  memory_address(s, address, proto);
+  memory_operands(s, std::move(proto));
+}
+
+void FunctionLowering::require_space(const Operand& address, const Symbol& symbol, ir::Instruction& proto) const {
+  if (symbol.kind == Symbol::Kind::reference)
+    error(address.at, "'" + address.name + "' is a texture or surface reference, expected a variable");
+  if (symbol.kind == Symbol::Kind::function)
+    error(address.at, "'" + address.name + "' is a function, expected a variable");
+  MemorySpace& space = proto.mod.space;
+  const MemorySpace actual = space_of(symbol.kind);
+  if (space == MemorySpace::generic || space == MemorySpace::none) space = actual;
+  if (space != actual)
+    error(address.at, "'" + address.name + "' is in state space ." + trace::to_string(actual) + ", not ." +
+                          trace::to_string(space));
+}
+
+void FunctionLowering::memory_address(const Statement& s, const Operand& address, ir::Instruction& proto) {
+  if (address.kind != Operand::Kind::address)
+    error(address.at, "'" + address.text + "' is not an address, expected '[...]'");
   if (proto.mod.space == MemorySpace::none) proto.mod.space = MemorySpace::generic;
   MemorySpace& space = proto.mod.space;
-  const bool is_store = proto.op != ir::Opcode::ld;
+  const bool is_store = proto.op != ir::Opcode::ld && proto.op != ir::Opcode::ldmatrix;
   if (!address.elements.empty()) error(address.at, "'" + s.name + "' takes no coordinates");
   if (address.name.empty()) {
     proto.sources.push_back(
@@ -74,19 +99,7 @@ void FunctionLowering::memory(const Statement& s, ir::Instruction proto) {
       proto.sources.push_back(ir::Operand::reg(symbol.id, size / 4));
       proto.offset = address.offset;
     } else {
-      if (symbol.kind == Symbol::Kind::reference)
-        error(address.at, "'" + address.name + "' is a texture or surface reference, expected a variable");
-      if (symbol.kind == Symbol::Kind::function)
-        error(address.at, "'" + address.name + "' is a function, expected a variable");
-      const MemorySpace actual = space_of(symbol.kind);
-      if (space == MemorySpace::generic) space = actual;
-      if (space != actual)
-        error(address.at, "'" + address.name + "' is in state space ." + trace::to_string(actual) + ", not ." +
-                              trace::to_string(space));
-      if (symbol.kind == Symbol::Kind::call_param) {
-        call_param_access(s, std::move(proto), symbol, address);
-        return;
-      }
+      require_space(address, symbol, proto);
       const std::uint64_t end = static_cast<std::uint64_t>(address.offset) + ir::size_of(proto.type) * proto.mod.vector;
       if (symbol.kind == Symbol::Kind::param && (address.offset < 0 || end > symbol.bytes))
         error(address.at, "'" + address.text + "' is outside parameter '" + address.name + "' of " +
@@ -94,7 +107,6 @@ void FunctionLowering::memory(const Statement& s, ir::Instruction proto) {
       proto.offset = address.offset;
       if (symbol.in_frame) {
         add_local_address(proto, true, symbol.offset);
-        memory_operands(s, std::move(proto));
         return;
       }
       Operand base = address;
@@ -104,7 +116,6 @@ void FunctionLowering::memory(const Statement& s, ir::Instruction proto) {
   }
   if (is_store && space == MemorySpace::param) error(s.at, "'" + s.name + "' stores to a kernel parameter");
   if (is_store && space == MemorySpace::constant) error(s.at, "'" + s.name + "' stores to constant memory");
-  memory_operands(s, std::move(proto));
 }
 
 std::vector<Operand> FunctionLowering::data_elements(const Statement& s, const Operand& o, unsigned count) const {
@@ -121,6 +132,7 @@ void FunctionLowering::memory_operands(const Statement& s, ir::Instruction proto
   std::vector<RelaxedDestination> wide;
   switch (proto.op) {
     case ir::Opcode::ld:
+    case ir::Opcode::ldmatrix:
       for (const Operand& o : data_elements(s, s.operands[0], proto.mod.vector)) {
         wide.push_back(relaxed_destination(o, proto.type));
         for (const ir::Operand& earlier : proto.destinations)
@@ -129,6 +141,7 @@ void FunctionLowering::memory_operands(const Statement& s, ir::Instruction proto
       }
       break;
     case ir::Opcode::st:
+    case ir::Opcode::stmatrix:
       for (const Operand& o : data_elements(s, s.operands[1], proto.mod.vector)) {
         ir::Operand value = relaxed_source(o, proto.type, bare);
         // The elements of a vector take consecutive registers, so each needs a register of its own.

@@ -142,6 +142,12 @@ class FunctionLowering {
   /// Refuses a lane exchange without .sync where PTX has removed it.
   void require_sync(const Statement& s) const;
   void memory(const Statement& s, ir::Instruction proto);
+  /// Fills in the address of an access: source 0, offset and space.
+  void memory_address(const Statement& s, const Operand& address, ir::Instruction& proto);
+  /// The registers or values that an instruction with `count` elements in an operand names.
+  std::vector<Operand> data_elements(const Statement& s, const Operand& o, unsigned count) const;
+  /// All different.
+  std::vector<ir::Operand> matrix_destinations(const Statement& s, const Operand& o, unsigned count, ir::Type type);
   void texture(const Statement& s, ir::Instruction proto);
   void texture_query(const Statement& s, ir::Instruction proto);
   void surface(const Statement& s, ir::Instruction proto);
@@ -277,13 +283,13 @@ class FunctionLowering {
   void resolve_extern_shared();
   void call_param_access(const Statement& s, ir::Instruction proto, const Symbol& symbol, const Operand& address);
   void memory_operands(const Statement& s, ir::Instruction proto);
+  /// Settles the space of an access of a variable.
+  void require_space(const Operand& address, const Symbol& symbol, ir::Instruction& proto) const;
   /// The handle and the coordinates of an access as sources of `i`.
   void texture_place(const Statement& s, const Operand& o, ir::Instruction& i);
   ir::Operand texture_handle(const Operand& o, const ir::Instruction& bare);
   ir::Operand coordinate(const Operand& o, ir::Type type, const ir::Instruction& bare);
   void surface_store(ir::Instruction store, const std::vector<ir::Operand>& values);
-  /// The registers or values that a load or store of `count` elements names.
-  std::vector<Operand> data_elements(const Statement& s, const Operand& o, unsigned count) const;
   std::vector<ir::Operand> words_of_param(const CallParam& p, const ir::Instruction& proto);
   void load_parts(const Statement& s, const ir::Instruction& proto, const CallParam& p, unsigned offset);
   void store_parts(const Statement& s, const ir::Instruction& proto, CallParam& p, unsigned offset);
@@ -333,12 +339,21 @@ inline bool has_modifier(const Statement& s, const char* name) {
   return false;
 }
 
+/// "e4m3"
+std::optional<ir::TensorFormat> tensor_format_named(const std::string& name);
+
 // Handlers (lower_special.cpp).
 void lower_mov_vector(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_mov(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_memory(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_texture(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_texture_query(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_mma(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_matrix(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_wgmma(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_wmma(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_wmma_memory(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_movmatrix(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_surface(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_cvt(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_cvt_pair(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);

@@ -44,12 +44,11 @@ const std::map<std::string_view, const char*>& option_groups() {
 }
 
 const std::vector<RefusedFamily>& refused_families() {
-  static const std::vector<RefusedFamily> families = {
-      {"istypep", "texture instruction"},
-      {"sured", "surface instruction"},
-      {"wmma mma ldmatrix stmatrix movmatrix wgmma tcgen05", "tensor core instruction"},
-      {"cp", "asynchronous copy"},
-      {"mbarrier", "asynchronous barrier"}};
+  static const std::vector<RefusedFamily> families = {{"istypep", "texture instruction"},
+                                                      {"sured", "surface instruction"},
+                                                      {"tcgen05", "tensor core instruction of sm_100"},
+                                                      {"cp", "asynchronous copy"},
+                                                      {"mbarrier", "asynchronous barrier"}};
   return families;
 }
 

@@ -66,8 +66,9 @@ std::string supported_ptx() {
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const Form* a, const Form* b) { return std::string_view(a->name) < std::string_view(b->name); });
   for (const Form* f : sorted) {
-    page += "| `" + std::string(f->name) + "` | " + modifiers(f->options) + " | " + modifiers(f->types) + " | " +
-            modifiers(f->second_types) + " | " + operand_count(*f) + " |\n";
+    page += "| `" + std::string(f->name) + "` | " + modifiers(f->options) + " | " +
+            modifiers(*f->types == '*' ? f->types + 1 : f->types) + " | " + modifiers(f->second_types) + " | " +
+            operand_count(*f) + " |\n";
   }
   page +=
       "\n`shfl` and `vote` without `.sync` are rejected for `.target sm_70` and later since PTX 6.4, as by ptxas. "

@@ -23,6 +23,9 @@ bool differs_by_itself(const Instruction& i) {
     case Opcode::shfl:
     case Opcode::match:
     case Opcode::activemask:
+    case Opcode::mma:
+    case Opcode::ldmatrix:
+    case Opcode::movmatrix:
       return true;
     case Opcode::ld:
       return i.mod.space == MemorySpace::local || i.mod.is_volatile;

@@ -27,15 +27,12 @@ struct Guard {
 };
 
 bool may_be_guarded(const Instruction& i) {
+  if (ir::is_exchange(i.op)) return false;
   switch (i.op) {
     case Opcode::bra:
     case Opcode::exit:
     case Opcode::bar:
     case Opcode::warp_sync:
-    case Opcode::shfl:
-    case Opcode::vote:
-    case Opcode::match:
-    case Opcode::redux:
     case Opcode::activemask:
     case Opcode::trap:
     case Opcode::print:

@@ -55,16 +55,12 @@ std::vector<Definition> definitions_of(const ir::Function& f, analysis::Function
 /// Operations on one thread's registers that give one register.
 bool is_value(const Instruction& i) {
   if (i.guarded || i.destinations.size() != 1 || !i.destinations[0].is_reg() || is_access(i) ||
-      ir::takes_texture(i.op) || !is_removable(i))
+      ir::takes_texture(i.op) || ir::is_exchange(i.op) || !is_removable(i))
     return false;
   switch (i.op) {
     case Opcode::mov:
     case Opcode::pack:
     case Opcode::unpack:
-    case Opcode::shfl:
-    case Opcode::vote:
-    case Opcode::match:
-    case Opcode::redux:
     case Opcode::activemask:
     case Opcode::nop:
       return false;

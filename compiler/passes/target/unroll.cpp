@@ -20,18 +20,7 @@ using ir::Operand;
 using ir::Type;
 
 /// What lanes execute together: which of them are there is part of the result.
-bool is_collective(const Instruction& i) {
-  switch (i.op) {
-    case Opcode::shfl:
-    case Opcode::vote:
-    case Opcode::match:
-    case Opcode::redux:
-    case Opcode::activemask:
-      return true;
-    default:
-      return false;
-  }
-}
+bool is_collective(const Instruction& i) { return ir::is_exchange(i.op) || i.op == Opcode::activemask; }
 
 /// Writes the copies of a body one behind another.
 class Copier {

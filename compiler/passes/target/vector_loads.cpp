@@ -90,7 +90,7 @@ bool same_base(const Instruction& a, const Instruction& b) {
 /// May change what loads of shared memory give.
 bool writes_shared(const Instruction& i) {
   if (analysis::orders_memory(i)) return true;
-  const bool writes = i.op == Opcode::st || i.op == Opcode::atom || i.op == Opcode::red;
+  const bool writes = i.op == Opcode::st || i.op == Opcode::stmatrix || i.op == Opcode::atom || i.op == Opcode::red;
   return writes && i.mod.space != MemorySpace::global && i.mod.space != MemorySpace::local;
 }
 

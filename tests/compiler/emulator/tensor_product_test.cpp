@@ -97,7 +97,7 @@ std::size_t wrong(const Form& form, const Fragment& a, const Fragment& b, const 
         row.push_back(emulator::tensor_element(form.format, form.a(a, m, k)));
         column.push_back(emulator::tensor_element(form.format, form.b(b, n, k)));
       }
-      const emulator::TensorOperands o{form.format, row.data(), column.data(), form.k};
+      const emulator::TensorOperands o{form.format, form.format, row.data(), column.data(), form.k};
       const std::uint32_t got = form.is_f16_result ? emulator::tensor_dot_f16(o, form.c(c, m, n))
                                                    : emulator::tensor_dot_f32(o, form.c(c, m, n));
       if (got != form.c(d, m, n)) ++count;

@@ -97,8 +97,11 @@ struct Location {
 /// `redux` {value, membermask}. `tex`, `tld4`, `suld` and `sust` have sources {handle, coordinates...} (a layer first,
 /// x of a surface in bytes, `offset` is added to it), then a level of detail or the values; `txq` and `suq` {handle}. A
 /// handle is the lower half of a texture or surface object, or an immediate whose symbol is a texture reference.
-/// `print` has sources {format, arguments}, generic addresses, and an s32 destination; `trap` none, {message, file,
-/// line} of a failed assertion, addresses and an integer, or {value, immediate index into Function::trap_texts}.
+/// `ldmatrix` has sources {address} and a destination for each matrix, `stmatrix` {address, registers...}; their type
+/// is b32, and mod.vector the number of matrices. `mma` has sources {A..., B..., C...}, destinations {D...}; `wgmma`
+/// {A... or its descriptor, descriptor of B, C..., predicate or immediate: add C, first column}. `print` has sources
+/// {format, arguments}, generic addresses, and an s32 destination; `trap` none, {message, file, line} of a failed
+/// assertion, addresses and an integer, or {value, immediate index into Function::trap_texts}.
 struct Instruction {
   Opcode op = Opcode::nop;
   Type type = Type::none;         ///< operation type; for memory, the element type
@@ -257,9 +260,31 @@ struct Accesses {
 };
 Accesses accesses(const Instruction& i, bool allocated);
 
+/// Operands of an instruction that are consecutive registers after allocation, the first a multiple of their number.
+struct OperandGroup {
+  bool destinations = false;  ///< else sources
+  std::uint8_t first = 0, count = 0;
+};
+/// At most four.
+struct OperandGroups {
+  std::array<OperandGroup, 4> group;
+  unsigned count = 0;
+  const OperandGroup* begin() const { return group.data(); }
+  const OperandGroup* end() const { return group.data() + count; }
+};
+/// Those of more than one operand.
+OperandGroups operand_groups(const Instruction& i);
+
 /// Whether an instruction does something besides giving its destinations their values: to memory, to control flow, to
 /// other threads, or to the carry flag. Loads do not, as far as the operation tells: a volatile one may.
 bool has_other_effects(Opcode op);
+
+/// Whether source 0 is the address of a memory access: loads, stores and atomics, of matrices too.
+bool accesses_memory(Opcode op);
+
+/// Whether it takes or leaves values in other lanes of its warp: shuffles, votes, matrix products. All lanes of the
+/// warp that take part have to come to it together.
+bool is_exchange(Opcode op);
 
 /// Whether it takes the handle of a texture or surface, its source 0.
 bool takes_texture(Opcode op);

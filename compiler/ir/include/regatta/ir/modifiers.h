@@ -102,6 +102,34 @@ struct TextureModifiers {
   std::uint8_t access_bytes = 0;  ///< suld, sust: of the access in the PTX, of which this may be a part
 };
 
+/// Formats of the elements of a matrix. tf32: the upper 19 bits of an f32.
+enum class TensorFormat : std::uint8_t { none, f16, bf16, tf32, f32, f64, e4m3, e5m2, s32, u8, s8, u4, s4, b1 };
+const char* to_string(TensorFormat f);  ///< "e4m3"
+/// Bits of an element in a fragment: 32 of tf32.
+unsigned bits_of(TensorFormat f);
+/// Of b1, what stands for the product.
+enum class TensorProduct : std::uint8_t { multiply, xor_popc, and_popc };
+
+/// Matrices: a product of A, m x k, B, k x n, and C and D, m x n; n is always 8. Each lane holds parts of all of them,
+/// in consecutive registers: its operands are D's, A's, B's and C's, in this order.
+struct TensorModifiers {
+  std::uint8_t m = 0;
+  std::uint16_t k = 0;
+  TensorFormat a = TensorFormat::none, b = TensorFormat::none;
+  TensorFormat accumulator = TensorFormat::none;  ///< of C and D
+  TensorProduct product = TensorProduct::multiply;
+  bool transposed = false;  ///< ldmatrix, stmatrix: as columns
+  // wgmma
+  bool a_in_memory = false, b_in_memory = false;  ///< a descriptor of 64 bits says where
+  bool a_across = false, b_across = false;        ///< rows of A, or columns of B, are consecutive there, not k
+  bool negates_a = false, negates_b = false;
+};
+/// 32-bit registers that a lane holds of A, B, and C or D.
+unsigned a_words(const TensorModifiers& t);
+unsigned b_words(const TensorModifiers& t);
+unsigned accumulator_words(const TensorModifiers& t);
+std::string shape_text(const TensorModifiers& t);  ///< "m16n8k16"
+
 /// Special registers readable by mov; x/y/z of one group are consecutive.
 enum class Special : std::uint8_t {
   tid_x,
@@ -168,6 +196,7 @@ struct Modifiers {
   bool shift_amount = false;  ///< bfind.shiftamt
   bool uniform = false;       ///< bra.uni
   TextureModifiers texture;
+  TensorModifiers tensor;
   bool carry_out = false;  ///< addc.cc, subc.cc: write the carry too (add_cc and sub_cc always do)
   std::string cache;       ///< ".nc", ".cg", ... for the opcode text
 };

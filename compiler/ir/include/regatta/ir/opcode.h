@@ -118,6 +118,11 @@ enum class Opcode : std::uint8_t {
   suq,   ///< a property of a texture or surface
   suld,  ///< surface load, unformatted
   sust,
+  mma,       ///< D = A * B + C of a warp (modifiers.h: TensorModifiers)
+  wgmma,     ///< 16 x 8 elements of a product of a group of warps, whose matrices may lie in shared memory
+  ldmatrix,  ///< matrices of 8 x 8 halves from memory, a row of 16 bytes at the address of each lane
+  stmatrix,
+  movmatrix,  ///< dst = src0, a matrix of 8 x 8 halves, transposed
   // Of machine code alone: no PTX lowers to them before a target's instructions are selected.
   fnma,  ///< floating point: source 2 minus the product of 0 and 1, rounded once
   add3,  ///< the sum of three integers
