@@ -99,7 +99,7 @@ std::vector<Form> tensor_forms() {
       {"wmma.load.b.sync.aligned.m8n8k4", wmma_options, "* f64", "", ir::Opcode::ld, "2..3", lower_wmma_memory},
       {"wmma.load.c.sync.aligned.m8n8k4", wmma_options, "* f64", "", ir::Opcode::ld, "2..3", lower_wmma_memory},
       {"wmma.store.d.sync.aligned.m8n8k4", wmma_options, "* f64", "", ir::Opcode::st, "2..3", lower_wmma_memory},
-      {"wmma.mma.sync.aligned.m8n8k4", "row col", "* f64.f64.f64.f64", "", ir::Opcode::mma, "4..4", lower_wmma},
+      {"wmma.mma.sync.aligned.m8n8k4", "row col rn", "* f64.f64.f64.f64", "", ir::Opcode::mma, "4..4", lower_wmma},
       {"movmatrix.sync.aligned.m8n8.trans", "", "b16", "", ir::Opcode::movmatrix, "2..2", lower_movmatrix},
   };
 }

@@ -22,6 +22,7 @@ ExecutionUnits::ExecutionUnits(const sc_core::sc_module_name& name, Core& core)
   lay_out(Unit::sp, core.config.alu_units + core.config.sp_units);
   lay_out(Unit::sfu, core.config.sfu_units);
   lay_out(Unit::dp, core.config.dp_units);
+  if (core.config.tensor.units != 0) lay_out(Unit::tensor, core.config.tensor.units);
   kinds_[static_cast<unsigned>(Unit::lsu)].partitions.resize(1);
   if (core.config.constant_word != 0) constants_.free_at.resize(1);
 }
@@ -106,6 +107,8 @@ ExecutionUnits::Use ExecutionUnits::use_of(trace::OpClass c) {
     case OpClass::fp64_mad:
     case OpClass::fp64_div:
       return Use::fp64;
+    case OpClass::tensor:
+      return Use::tensor;
     case OpClass::constant_load:
       return Use::constant;
     case OpClass::load:
@@ -271,7 +274,7 @@ void ExecutionUnits::cycle_constants() {
 void ExecutionUnits::cycle() {
   if (writeback_->holds_pipelines()) return;
   if (__builtin_expect(static_cast<int>(!constants_.waiting.empty()), 0) != 0) cycle_constants();
-  for (unsigned u = static_cast<unsigned>(Unit::sp); u <= static_cast<unsigned>(Unit::dp); ++u) {
+  for (unsigned u = static_cast<unsigned>(Unit::sp); u <= static_cast<unsigned>(Unit::tensor); ++u) {
     if (kinds_[u].waiting == 0) continue;
     if (__builtin_expect(static_cast<int>(!pipelines_.empty()), 0) != 0 && u == static_cast<unsigned>(Unit::sp)) {
       reserved_ ? cycle_reserved(kinds_[u]) : cycle_split(kinds_[u]);

@@ -371,7 +371,7 @@ TEST_CASE("ldmatrix, stmatrix and movmatrix move elements by their place in a ma
 TEST_CASE("ldmatrix: a row that is not aligned to 16 bytes is refused") {
   const std::string body =
       ".reg .b32 %t, %s, %v; .shared .align 16 .b8 tile[1024];\nmov.u32 %t, %tid.x; mad.lo.u32 %s, %t, 8, 0; "
-      "st.shared.u32 [%s], %t; bar.sync 0;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%v}, [%s];\nret;\n";
+      "st.shared.u32 [%s], %t; bar.sync 0;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%v}, [%s];\nst.shared.u32 [0], %v;\nret;\n";
   Machine m(module_text("", body, "", "sm_90"));
   m.request.block = {32, 1, 1};
   const std::string error = m.error();
