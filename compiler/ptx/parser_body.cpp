@@ -11,7 +11,7 @@ constexpr unsigned max_scope_depth = 256;
 constexpr std::uint64_t max_register_range = std::uint64_t{1} << 20;
 constexpr std::uint64_t max_vector_range = 4096;
 constexpr std::size_t max_operands = 16;
-constexpr std::size_t most_elements = 128;  // the accumulators of wgmma
+constexpr std::size_t most_elements = 128;     // the accumulators of wgmma
 constexpr std::size_t max_targets = 1u << 16;  // of a list of branch or call targets
 
 }  // namespace

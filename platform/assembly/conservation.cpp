@@ -14,8 +14,10 @@ void ConservationLaws::add_platform(const std::vector<std::string>& storages) {
     const std::string pipeline = sm + "pipeline.";
     const std::string units = pipeline + "execution.";
     const std::string path = operand_path("sm" + std::to_string(i));
-    add("what takes a collector unit is dispatched once", {path + ".instructions"},
-        {units + "sp_instructions", units + "sfu_instructions", units + "dp_instructions", units + "lsu_instructions"});
+    Side dispatched{units + "sp_instructions", units + "sfu_instructions", units + "dp_instructions",
+                    units + "lsu_instructions"};
+    if (knows(units + "tensor_instructions")) dispatched.push_back(units + "tensor_instructions");
+    add("what takes a collector unit is dispatched once", {path + ".instructions"}, dispatched);
     Side read{path + ".reads"};
     if (knows(path + ".cached_reads")) read.push_back(path + ".cached_reads");
     add("registers read are those of the static code x its executions", read, {units + "source_registers"});

@@ -82,7 +82,9 @@ _STRUCTURES: Sequence[Structure] = (
         Signal("busy cycles per SFU instruction", total(pipeline + r"\.execution", "sfu_busy"),
                total(pipeline + r"\.execution", "sfu_instructions")),
         Signal("busy cycles per DP instruction", total(pipeline + r"\.execution", "dp_busy"),
-               total(pipeline + r"\.execution", "dp_instructions")))),
+               total(pipeline + r"\.execution", "dp_instructions")),
+        Signal("busy cycles per matrix product", total(pipeline + r"\.execution", "tensor_busy"),
+               total(pipeline + r"\.execution", "tensor_instructions")))),
     Structure("latency of instructions", ("scoreboard",), ("latency.",)),
     Structure("write-back", _operands, ("writeback.",), (
         Signal("attempts held per write", total(pipeline + r"\.writeback", "held_attempts"),

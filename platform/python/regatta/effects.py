@@ -84,7 +84,7 @@ def _misses(run: Run) -> float:
 TIMES: Mapping[str, Sequence[Time]] = {
     "register file": (warps(total(sm + "register_file", "reads"), "register_file.latency"),
                       warps(total(sm + "register_file", "read_wait", "write_wait"))),
-    "execution units": tuple(unit(total(execution, f"{u}_busy"), pipeline, f"unit.{u}") for u in ("sp", "sfu", "dp")),
+    "execution units": tuple(unit(total(execution, f"{u}_busy"), pipeline, f"unit.{u}") for u in ("sp", "sfu", "dp", "tensor")),
     "latency of instructions": (Time(True, lambda run, _: _latencies(run)),),
     "write-back": (unit(total(pipeline + r"\.writeback", "writes"), pipeline, "writeback.width"),),
     "shared memory": (warps(total(lsu, "shared_instructions"), "shared.latency"), unit(total(lsu, "shared_passes"), pipeline)),

@@ -371,12 +371,198 @@ TEST_CASE("ldmatrix, stmatrix and movmatrix move elements by their place in a ma
 TEST_CASE("ldmatrix: a row that is not aligned to 16 bytes is refused") {
   const std::string body =
       ".reg .b32 %t, %s, %v; .shared .align 16 .b8 tile[1024];\nmov.u32 %t, %tid.x; mad.lo.u32 %s, %t, 8, 0; "
-      "st.shared.u32 [%s], %t; bar.sync 0;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%v}, [%s];\nst.shared.u32 [0], %v;\nret;\n";
+      "st.shared.u32 [%s], %t; bar.sync 0;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%v}, [%s];\nst.shared.u32 [0], "
+      "%v;\nret;\n";
   Machine m(module_text("", body, "", "sm_90"));
   m.request.block = {32, 1, 1};
   const std::string error = m.error();
   INFO(error);
   CHECK(error.find("misaligned row of a matrix at address 8, expected a multiple of 16") != std::string::npos);
+}
+
+namespace {
+
+/// A product through wmma, of matrices of small integers, which every format holds exactly.
+struct Wmma {
+  unsigned m, n, k;
+  std::string a, b, c;  ///< types as PTX has them
+  unsigned a_registers, b_registers, c_registers;
+  bool a_rows, b_rows, c_rows;  ///< .row, else .col
+};
+
+unsigned bits_of_type(const std::string& type) {
+  for (const auto& [name, bits] : std::vector<std::pair<std::string, unsigned>>{
+           {"f16", 16}, {"bf16", 16}, {"tf32", 32}, {"f32", 32}, {"s32", 32}, {"s8", 8}, {"u8", 8}, {"f64", 64}})
+    if (name == type) return bits;
+  return 0;
+}
+
+/// The bits of a small integer in a format.
+std::uint64_t encoded(int value, const std::string& type) {
+  const auto f = static_cast<float>(value);
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &f, sizeof bits);
+  if (type == "f32" || type == "tf32") return bits;
+  if (type == "bf16") return bits >> 16;
+  if (type == "f64") {
+    const double d = value;
+    std::uint64_t wide = 0;
+    std::memcpy(&wide, &d, sizeof wide);
+    return wide;
+  }
+  if (type == "f16") {
+    if (value == 0) return 0;
+    int exponent = 0;
+    const double fraction = std::frexp(std::abs(static_cast<double>(value)), &exponent);
+    return (value < 0 ? 0x8000u : 0u) | static_cast<std::uint32_t>(exponent + 14) << 10 |
+           (static_cast<std::uint32_t>(std::ldexp(fraction, 11)) & 0x3ffu);
+  }
+  return static_cast<std::uint64_t>(value) & (bits_of_type(type) == 8 ? 0xffu : 0xffffffffu);
+}
+
+struct InMemory {
+  std::vector<std::uint8_t> bytes;
+  unsigned bits, stride;
+  bool rows;
+  InMemory(unsigned height, unsigned width, unsigned stride_of, const std::string& type, bool by_rows)
+      : bytes(std::size_t{stride_of} * (by_rows ? height : width) * bits_of_type(type) / 8),
+        bits(bits_of_type(type)),
+        stride(stride_of),
+        rows(by_rows) {}
+  std::size_t at(unsigned row, unsigned column) const {
+    return std::size_t{rows ? row * stride + column : column * stride + row} * bits / 8;
+  }
+  void put(unsigned row, unsigned column, std::uint64_t value) {
+    std::memcpy(bytes.data() + at(row, column), &value, bits / 8);
+  }
+};
+
+void check_wmma(const Wmma& w, bool shared, unsigned padding, bool register_stride, std::mt19937& random) {
+  const std::string shape = "m" + std::to_string(w.m) + "n" + std::to_string(w.n) + "k" + std::to_string(w.k);
+  const auto layout = [](bool rows) { return std::string(rows ? "row" : "col"); };
+  const std::string space = shared ? ".shared" : ".global", head = ".sync.aligned.";
+  const unsigned strides[3] = {(w.a_rows ? w.k : w.m) + padding, (w.b_rows ? w.n : w.k) + padding,
+                               (w.c_rows ? w.n : w.m) + padding};
+  InMemory a(w.m, w.k, strides[0], w.a, w.a_rows), b(w.k, w.n, strides[1], w.b, w.b_rows);
+  InMemory c(w.m, w.n, strides[2], w.c, w.c_rows);
+  std::vector<int> x(std::size_t{w.m} * w.k), y(std::size_t{w.k} * w.n), z(std::size_t{w.m} * w.n);
+  const auto fill = [&](InMemory& to, std::vector<int>& values, unsigned height, unsigned width,
+                        const std::string& type) {
+    for (unsigned r = 0; r < height; ++r)
+      for (unsigned col = 0; col < width; ++col) {
+        const int value = static_cast<int>(random() % 9) - (type[0] == 'u' ? 0 : 4);
+        values[std::size_t{r} * width + col] = value;
+        to.put(r, col, encoded(value, type));
+      }
+  };
+  fill(a, x, w.m, w.k, w.a);
+  fill(b, y, w.k, w.n, w.b);
+  fill(c, z, w.m, w.n, w.c);
+  const bool is_double = w.a == "f64";
+  std::string body =
+      ".reg .pred %z; .reg .b32 %t, %i, %v, %s<3>, %a<8>, %b<8>, %c<8>; .reg .f64 %e<4>; .reg .b64 %p, %q, %o;\n"
+      ".shared .align 32 .b8 tile[24576];\nmov.u32 %t, %tid.x;\n";
+  const char* const names[] = {"a", "b", "c"};
+  const std::size_t sizes[] = {a.bytes.size(), b.bytes.size(), c.bytes.size()};
+  // In shared memory, the matrices stand 8 KiB apart; the warp copies them there, a word at a time.
+  std::string places[3];
+  for (int i = 0; i < 3; ++i) {
+    const std::string n = names[i], base = std::to_string(8192 * i);
+    body += "ld.param.u64 %p, [" + n + "]; ld.param.u32 %s" + std::to_string(i) + ", [stride_" + n + "];\n";
+    if (!shared) continue;
+    body += "mov.u32 %i, %t;\nL" + n + ": setp.ge.u32 %z, %i, " + std::to_string(sizes[i] / 4) + "; @%z bra D" + n +
+            ";\nmul.wide.u32 %o, %i, 4; add.u64 %q, %p, %o; ld.global.b32 %v, [%q]; shl.b32 %v, %v, 0;\n" +
+            "{ .reg .b32 %w; shl.b32 %w, %i, 2; st.shared.b32 [%w+" + base + "], %v; }\nadd.u32 %i, %i, 32; bra L" + n +
+            ";\nD" + n + ":\n";
+  }
+  body += "bar.sync 0;\n";
+  const auto place = [&](int i) { return shared ? "[tile+" + std::to_string(8192 * i) + "]" : std::string("[%p]"); };
+  const auto stride = [&](int i) {
+    if (padding == 0 && !register_stride) return std::string();
+    return ", " + (register_stride ? "%s" + std::to_string(i) : std::to_string(strides[i]));
+  };
+  const auto list = [&](const std::string& name, unsigned count) {
+    std::string text = "{";
+    for (unsigned r = 0; r < count; ++r)
+      text += (r == 0 ? "%" : ", %") + (is_double ? "e" + std::to_string(name == "a"   ? 0
+                                                                         : name == "b" ? 1
+                                                                                       : 2 + r)
+                                                  : name + std::to_string(r));
+    return text + "}";
+  };
+  const unsigned registers_of[] = {w.a_registers, w.b_registers, w.c_registers};
+  const std::string types[] = {w.a, w.b, w.c};
+  const bool layouts[] = {w.a_rows, w.b_rows, w.c_rows};
+  for (int i = 0; i < 3; ++i)
+    body += "ld.param.u64 %p, [" + std::string(names[i]) + "]; wmma.load." + names[i] + head + layout(layouts[i]) +
+            "." + shape + space + "." + types[i] + " " + list(names[i], registers_of[i]) + ", " + place(i) + stride(i) +
+            ";\n";
+  const std::string product_types = w.a == "f16" ? w.c + "." + w.c : w.c + "." + w.a + "." + w.b + "." + w.c;
+  body += "wmma.mma" + head + layout(w.a_rows) + "." + layout(w.b_rows) + "." + shape + "." + product_types + " " +
+          list("c", w.c_registers) + ", " + list("a", w.a_registers) + ", " + list("b", w.b_registers) + ", " +
+          list("c", w.c_registers) + ";\n";
+  body += "ld.param.u64 %p, [d]; wmma.store.d" + head + layout(w.c_rows) + "." + shape + ".global." + w.c + " [%p], " +
+          list("c", w.c_registers) + stride(2) + ";\nret;\n";
+  Machine m(
+      module_text(".param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d, .param .u32 stride_a, .param .u32 "
+                  "stride_b, .param .u32 stride_c",
+                  body, "", "sm_90"));
+  m.request.block = {32, 1, 1};
+  m.parameter(m.buffer("a", a.bytes));
+  m.parameter(m.buffer("b", b.bytes));
+  m.parameter(m.buffer("c", c.bytes));
+  const std::uint64_t d = m.buffer("d", std::vector<std::uint8_t>(c.bytes.size()));
+  m.parameter(d);
+  for (const unsigned s : strides) m.parameter(s);
+  CAPTURE(shape, w.a, w.c, w.a_rows, w.b_rows, w.c_rows, shared, padding, register_stride);
+  m.run();
+  InMemory expected = c;
+  std::fill(expected.bytes.begin(), expected.bytes.end(), std::uint8_t{0});
+  for (unsigned row = 0; row < w.m; ++row)
+    for (unsigned column = 0; column < w.n; ++column) {
+      int sum = z[std::size_t{row} * w.n + column];
+      for (unsigned k = 0; k < w.k; ++k) sum += x[std::size_t{row} * w.k + k] * y[std::size_t{k} * w.n + column];
+      expected.put(row, column, encoded(sum, w.c));
+    }
+  CHECK(m.read<std::uint8_t>(d, c.bytes.size()) == expected.bytes);
+}
+
+}  // namespace
+
+TEST_CASE("wmma: products of matrices in memory, of every shape, layout and type") {
+  std::mt19937 random(5);
+  struct Kind {
+    unsigned m, n, k;
+    const char *a, *c;
+    unsigned registers[3];
+  };
+  const std::vector<Kind> kinds{{16, 16, 16, "f16", "f32", {8, 8, 8}},  {32, 8, 16, "f16", "f32", {8, 8, 8}},
+                                {8, 32, 16, "f16", "f32", {8, 8, 8}},   {16, 16, 16, "f16", "f16", {8, 8, 4}},
+                                {32, 8, 16, "f16", "f16", {8, 8, 4}},   {8, 32, 16, "f16", "f16", {8, 8, 4}},
+                                {16, 16, 16, "bf16", "f32", {4, 4, 8}}, {32, 8, 16, "bf16", "f32", {8, 2, 8}},
+                                {8, 32, 16, "bf16", "f32", {2, 8, 8}},  {16, 16, 8, "tf32", "f32", {4, 4, 8}},
+                                {16, 16, 16, "s8", "s32", {2, 2, 8}},   {32, 8, 16, "u8", "s32", {4, 1, 8}},
+                                {8, 32, 16, "s8", "s32", {1, 4, 8}},    {8, 8, 4, "f64", "f64", {1, 1, 2}}};
+  for (const Kind& kind : kinds) {
+    for (unsigned layouts = 0; layouts < 8; ++layouts) {
+      const Wmma w{kind.m,
+                   kind.n,
+                   kind.k,
+                   kind.a,
+                   kind.a,
+                   kind.c,
+                   kind.registers[0],
+                   kind.registers[1],
+                   kind.registers[2],
+                   (layouts & 1) != 0,
+                   (layouts & 2) != 0,
+                   (layouts & 4) != 0};
+      for (const bool shared : {false, true}) {
+        check_wmma(w, shared, 0, false, random);
+        check_wmma(w, shared, 16, layouts % 2 != 0, random);
+      }
+    }
+  }
 }
 
 }  // namespace regatta::test

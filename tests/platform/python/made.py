@@ -11,7 +11,7 @@ _REASONS = ("scoreboard", "issue_gate", "memory", "barrier", "instruction_fetch"
 
 def launch(kernel: str, cycles: int, **stalls: int) -> Dict[str, Any]:
     """What is not said is issued."""
-    units = {u: stalls.pop("structural_" + u, 0) for u in ("scheduler", "sp", "sfu", "dp", "lsu")}
+    units = {u: stalls.pop("structural_" + u, 0) for u in ("scheduler", "sp", "sfu", "dp", "tensor", "lsu")}
     waits = {r: stalls.pop(r, 0) for r in _REASONS}
     assert not stalls, stalls
     issued = SCHEDULERS * cycles - sum(waits.values()) - sum(units.values())
