@@ -223,6 +223,7 @@ void Decoder::matrix(Op& op, const Instruction& i) {
       op.predicates[op.predicate_count++] = operands_.predicate(i, i.sources[i.sources.size() - 2]);
       op.offset = static_cast<std::int64_t>(i.sources.back().value);
       for (const ir::Operand& o : i.destinations) operands_.destination(op, i, o, 0);
+      op.read_count = op.accumulator_reads;  // C is read only if it is added
       return;
     }
     case Opcode::movmatrix:

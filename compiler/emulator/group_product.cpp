@@ -81,6 +81,10 @@ void CtaRunner::group_product(Warp& w, const Op& op, LaneMask active) {
   const ir::TensorModifiers& t = op.instruction->mod.tensor;
   const LaneMask adds = read_predicate(w, op, op.predicates[0], active) & active;
   const unsigned lanes = program_.lanes;
+  for (unsigned n = 0; tracks_ && adds != 0 && n < op.write_count; ++n) {
+    const unsigned reg = op.reads[op.accumulator_reads + n];
+    if ((active & ~w.written[reg]) != 0) unwritten_register(w, op, reg, active);
+  }
   for (unsigned half = 0; half < lanes; half += warp_lanes) {
     if ((active >> half & 1u) == 0) continue;
     const unsigned first_row =
