@@ -59,7 +59,8 @@ std::string supported_ptx() {
       "accepted.\n\n"
       "## Instructions\n\n"
       "An instruction has the modifiers in the first column, any modifiers from the second, and one type from each of "
-      "the next\ntwo columns. Any instruction may be guarded (`@p`, `@!p`).\n\n"
+      "the next\ntwo columns. A matrix product has one of the lists of types, those of D, A, B and C. Any instruction "
+      "may be guarded (`@p`, `@!p`).\n\n"
       "| instruction | may also have | type | second type | operands |\n| --- | --- | --- | --- | --- |\n";
   std::vector<const Form*> sorted;
   for (const Form& f : forms()) sorted.push_back(&f);

@@ -54,7 +54,11 @@ void ExecutionUnits::register_energy(support::EnergyGroup& g) {
   g.event("execution", "execution.special", lanes(Use::special), per_lane);
   g.event("execution", "execution.fp64", lanes(Use::fp64), per_lane);
   constexpr double per_product = 1.0 / 256;  // the table's event is of eight for each of 32 lanes
-  if (core_.config.tensor.units != 0) g.event("execution", "execution.tensor", products_, per_product);
+  constexpr double per_byte = 1.0 / 128;     // of a pass over 32 banks
+  if (core_.config.tensor.units != 0) {
+    g.event("execution", "execution.tensor", products_, per_product);
+    g.event("shared_memory", "shared_memory.access", matrix_bytes_, per_byte);
+  }
   g.event("load_store", "load_store.address", lanes(Use::address), per_lane);
   g.event("constant_cache", "constant_cache.access", uses_[static_cast<unsigned>(Use::constant)].instructions);
 }

@@ -138,7 +138,10 @@ void ExecutionUnits::settle() {
     if (profile_[i].instructions == 0) continue;
     const InstructionTraits& t = core_.traits[i];
     const Count& use = add(profile_[i], t.info->op_class, t.read_count, t.write_count);
-    if (t.unit == Unit::tensor) products_ += profile_[i].instructions * TensorConfig::half_products(*t.info);
+    if (t.unit == Unit::tensor) {
+      products_ += profile_[i].instructions * TensorConfig::half_products(*t.info);
+      matrix_bytes_ += profile_[i].instructions * TensorConfig::shared_bytes(*t.info);
+    }
     if (&use != &constant && reads_constant_bank(*t.info)) constant.instructions += profile_[i].instructions;
     profile_[i] = Count{};
   }
@@ -304,6 +307,8 @@ void ExecutionUnits::register_stats(support::StatGroup& g) {
   if (core_.config.tensor.units != 0) {
     g.counter("matrix_products", products_, "products",
               "of matrix elements, in products of f16: those of narrower elements count less, by their bits");
+    g.counter("matrix_shared_bytes", matrix_bytes_, "bytes",
+              "of shared memory that products of warp groups read: A once for all columns, B once for four warps");
   }
   if (!constants_.free_at.empty()) {
     g.counter("constant_words", constant_words_, "words", "that the constant unit read, one after another");

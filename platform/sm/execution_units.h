@@ -93,6 +93,7 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
   std::vector<Count> profile_;  ///< per static instruction, since settle()
   Count moves_;                 ///< that gates injected
   std::array<Count, use_count> uses_;
+  std::uint64_t matrix_bytes_ = 0;                          ///< of shared memory that matrix products read
   std::uint64_t products_ = 0;                              ///< of matrix elements, in products of f16
   std::uint64_t expected_reads_ = 0, expected_writes_ = 0;  ///< static code x executions
 };

@@ -36,6 +36,8 @@ std::optional<TensorShape> tensor_shape(const std::string& opcode) {
       shape.bits = bits_of(part);
     }
   }
+  shape.of_group = opcode.rfind("wgmma.", 0) == 0;
+  shape.a_in_memory = shape.of_group && opcode.find(".shared_a") != std::string::npos;
   if (shape.m == 0 || shape.n == 0 || shape.k == 0 || shape.bits == 0) return std::nullopt;
   return shape;
 }
