@@ -116,6 +116,7 @@ KernelDescription CapturedDevice::describe(std::uint32_t module, const ptx::Entr
   d.shared = f.static_shared_bytes;
   d.local = f.local_bytes;
   if (f.bounds.threads() != 0) d.max_threads = std::min<std::uint32_t>(1024, f.bounds.threads());
+  if (f.bounds.exact) std::copy(f.bounds.block.begin(), f.bounds.block.end(), d.required_block);
   return d;
 }
 

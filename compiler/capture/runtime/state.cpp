@@ -322,6 +322,9 @@ Error State::launch(Kernel& k, Dim3 grid, Dim3 block, const std::vector<std::uin
       threads > most_block) {
     return invalid_configuration;
   }
+  const std::uint32_t* required = k.description.required_block;
+  if (required[0] != 0 && (block.x != required[0] || block.y != required[1] || block.z != required[2]))
+    return invalid_configuration;
   if (threads > k.description.max_threads) return launch_out_of_resources;
   const std::uint64_t allowed = std::max<std::uint64_t>(
       d.shared_per_cta, std::uint64_t{k.description.shared} + static_cast<std::uint64_t>(k.max_dynamic_shared));

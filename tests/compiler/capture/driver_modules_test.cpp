@@ -158,6 +158,28 @@ TEST_CASE("PTX that is wrong is an error of the call, with a log") {
   CHECK(cuModuleLoadData(&module, nullptr) == invalid_value);
 }
 
+TEST_CASE("launch bounds: .reqntid is the only block, .maxntid the most threads") {
+  const DriverContext context;
+  const std::string text =
+      ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry exact() .reqntid 16, 2, 1\n{\nret;\n}\n"
+      ".visible .entry most() .maxntid 16, 2, 1\n{\nret;\n}\n";
+  constexpr CUresult launch_out_of_resources = 701;
+  CUmodule module = nullptr;
+  CUfunction exact = nullptr, most = nullptr;
+  REQUIRE(cuModuleLoadData(&module, text.c_str()) == success);
+  REQUIRE(cuModuleGetFunction(&exact, module, "exact") == success);
+  REQUIRE(cuModuleGetFunction(&most, module, "most") == success);
+  const auto launch = [](CUfunction f, unsigned x, unsigned y) {
+    return cuLaunchKernel(f, 1, 1, 1, x, y, 1, 0, nullptr, nullptr, nullptr);
+  };
+  CHECK(launch(exact, 16, 2) == success);
+  CHECK(launch(exact, 32, 1) == invalid_value);
+  CHECK(launch(exact, 16, 1) == invalid_value);
+  CHECK(launch(most, 32, 1) == success);
+  CHECK(launch(most, 16, 1) == success);
+  CHECK(launch(most, 33, 1) == launch_out_of_resources);
+}
+
 TEST_CASE("the linker gives an image of its one input") {
   const DriverContext context;
   CUlinkState linker = nullptr;
