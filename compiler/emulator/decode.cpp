@@ -88,6 +88,8 @@ Op Decoder::instruction(const Instruction& i) {
   op.lane.rounding = i.mod.rounding;
   op.lane.ftz = i.mod.ftz;
   op.lane.saturate = i.mod.saturate;
+  op.lane.relu = i.mod.relu;
+  op.lane.satfinite = i.mod.satfinite;
   op.lane.carry_out = i.mod.carry_out || i.op == Opcode::add_cc || i.op == Opcode::sub_cc;
   op.guarded = i.guarded;
   op.guard_negated = i.guard_negated;
@@ -216,6 +218,10 @@ void Decoder::bind(Op& op, const Instruction& i, LaneKey key) {
   key.left = i.mod.left;
   key.shift_amount = i.mod.shift_amount;
   key.nan = i.mod.nan;
+  key.relu = i.mod.relu;
+  key.satfinite = i.mod.satfinite;
+  key.xorsign = i.mod.xorsign;
+  key.sources = static_cast<unsigned>(i.sources.size());
   key.rounding = i.mod.rounding;
   if (is_approximate(i)) key.approximations = program_.approximations;
   if (i.op == Opcode::div && i.mod.approximate) key.quotient = Quotient::approximate;
@@ -236,8 +242,8 @@ void Decoder::arithmetic(Op& op, const Instruction& i) {
       op.copies = !i.sources.empty() && i.sources[0].is_reg();
       break;
     case Opcode::cvt:
-      count = 1;
-      source[0] = ir::words_of(i.source_type);
+      count = i.sources.size() == 2 && ir::is_pair(i.type) ? 2 : 1;
+      source[0] = source[1] = ir::words_of(i.source_type);
       op.copies = i.sources[0].is_reg() && !ir::is_float(i.type) && !ir::is_float(i.source_type);
       break;
     case Opcode::mul_wide:
@@ -266,6 +272,9 @@ void Decoder::arithmetic(Op& op, const Instruction& i) {
     case Opcode::dp2a_lo:
     case Opcode::dp2a_hi:
       count = 3;
+      break;
+    case Opcode::vabsdiff4:
+      count = i.sources.size() > 2 ? 3 : 2;
       break;
     case Opcode::shl:
     case Opcode::shr:

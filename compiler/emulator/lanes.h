@@ -55,6 +55,8 @@ struct LaneOp {
   ir::Rounding rounding = ir::Rounding::none;
   bool ftz = false;
   bool saturate = false;
+  bool relu = false;
+  bool satfinite = false;
   bool carry_out = false;  ///< carry chains: write WarpRegs::carry
 };
 
@@ -74,6 +76,10 @@ struct LaneKey {
   bool left = false;
   bool shift_amount = false;
   bool nan = false;
+  bool relu = false;
+  bool satfinite = false;
+  bool xorsign = false;
+  unsigned sources = 0;
   Approximations approximations = Approximations::rounded;
   Quotient quotient = Quotient::exact;  ///< div with an approximation other than `rounded`
 };
@@ -103,6 +109,7 @@ LaneFunction select_approximate(const LaneKey& key, unsigned lanes);
   const LaneHelpers& helpers(unsigned lanes);                      \
   LaneFunction select_float(const LaneKey& key, unsigned lanes);   \
   LaneFunction select_convert(const LaneKey& key, unsigned lanes); \
+  LaneFunction select_packed(const LaneKey& key, unsigned lanes);  \
   }
 REGATTA_DECLARE_LANES(baseline)
 REGATTA_DECLARE_LANES(avx2)

@@ -17,8 +17,8 @@ bool has_avx2() {
 
 using Select = LaneFunction (*)(const LaneKey&, unsigned);
 
-LaneFunction first_of(const LaneKey& key, unsigned lanes, Select a, Select b, Select c) {
-  for (const Select select : {a, b, c}) {
+LaneFunction first_of(const LaneKey& key, unsigned lanes, Select a, Select b, Select c, Select d) {
+  for (const Select select : {a, b, c, d}) {
     if (LaneFunction f = select(key, lanes)) return f;
   }
   return nullptr;
@@ -33,12 +33,12 @@ LaneFunction select_lane_function(const LaneKey& key, unsigned lanes) {
   const bool floating = ir::is_float(key.type);
 #if defined(REGATTA_LANES_AVX2)
   if (has_avx2()) {
-    return first_of(key, lanes, avx2::select_convert, avx2::select_bits,
+    return first_of(key, lanes, avx2::select_packed, avx2::select_convert, avx2::select_bits,
                     floating ? avx2::select_float : avx2::select_integer);
   }
 #endif
   (void)has_avx2;
-  return first_of(key, lanes, baseline::select_convert, baseline::select_bits,
+  return first_of(key, lanes, baseline::select_packed, baseline::select_convert, baseline::select_bits,
                   floating ? baseline::select_float : baseline::select_integer);
 }
 

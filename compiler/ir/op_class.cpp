@@ -75,6 +75,7 @@ trace::OpClass op_class(const Instruction& i) {
     case Opcode::dp4a:
     case Opcode::dp2a_lo:
     case Opcode::dp2a_hi:
+    case Opcode::vabsdiff4:
       return OpClass::int_mad;
     case Opcode::mul:
       return i.type == Type::f64 ? OpClass::fp64_mul : OpClass::fp32_mul;

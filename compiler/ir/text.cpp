@@ -11,7 +11,7 @@ namespace regatta::ir {
 namespace {
 
 const char* rounding_text(Rounding r) {
-  static constexpr const char* names[] = {"", ".rn", ".rz", ".rm", ".rp", ".rni", ".rzi", ".rmi", ".rpi"};
+  static constexpr const char* names[] = {"", ".rn", ".rz", ".rm", ".rp", ".rni", ".rzi", ".rmi", ".rpi", ".rna"};
   return names[static_cast<std::size_t>(r)];
 }
 
@@ -220,7 +220,10 @@ std::string opcode_text(const Instruction& i) {
   if (m.full) text += ".full";
   if (m.ftz) text += ".ftz";
   if (m.saturate && i.op != Opcode::mma && i.op != Opcode::wgmma) text += ".sat";
+  if (m.satfinite) text += ".satfinite";
+  if (m.relu) text += ".relu";
   if (m.nan) text += ".NaN";
+  if (m.xorsign) text += ".xorsign.abs";
   if (m.shift_amount) text += ".shiftamt";
   if (m.vector > 1) text += ".v" + std::to_string(m.vector);
   if (i.type != Type::none) text += std::string(".") + to_string(i.type);

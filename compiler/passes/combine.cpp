@@ -75,6 +75,7 @@ bool takes_constants(Opcode op) {
     case Opcode::dp4a:
     case Opcode::dp2a_lo:
     case Opcode::dp2a_hi:
+    case Opcode::vabsdiff4:
       return true;
     default:
       return false;

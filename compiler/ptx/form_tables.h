@@ -32,6 +32,8 @@ std::vector<Form> float_forms();
 std::vector<Form> half_forms();
 std::vector<Form> logic_forms();  ///< logic, shifts, comparison, selection
 std::vector<Form> move_forms();   ///< and conversions
+std::vector<Form> packed_forms();
+std::vector<Form> video_forms();
 std::vector<Form> memory_forms();
 std::vector<Form> texture_forms();
 std::vector<Form> warp_forms();    ///< between lanes and warps

@@ -13,8 +13,8 @@ namespace {
 
 std::vector<Form> make_forms() {
   std::vector<Form> all;
-  for (const auto& table : {integer_forms, float_forms, half_forms, logic_forms, move_forms, memory_forms,
-                            texture_forms, warp_forms, tensor_forms, group_forms, control_forms}) {
+  for (const auto& table : {integer_forms, float_forms, half_forms, logic_forms, move_forms, packed_forms, video_forms,
+                            memory_forms, texture_forms, warp_forms, tensor_forms, group_forms, control_forms}) {
     const std::vector<Form> forms = table();
     all.insert(all.end(), forms.begin(), forms.end());
   }
@@ -119,14 +119,11 @@ Fit fit(const Row& row, const Statement& s, std::vector<ir::Type>& types) {
     if (!found) return Fit::no;
   }
   for (const std::string& m : s.modifiers) {
+    if (std::find(row.required.begin(), row.required.end(), m) != row.required.end()) continue;
+    if (is_option(row.form->options, m)) continue;
     const ir::Type t = type_named(m);
-    if (t != ir::Type::none) {
-      types.push_back(t);
-      continue;
-    }
-    bool known = is_option(row.form->options, m);
-    for (const std::string& r : row.required) known = known || m == r;
-    if (!known) return Fit::no;
+    if (t == ir::Type::none) return Fit::no;
+    types.push_back(t);
   }
   const std::size_t wanted = (row.types.empty() ? 0u : 1u) + (row.second_types.empty() ? 0u : 1u);
   if (types.size() != wanted) return Fit::no;
@@ -160,7 +157,7 @@ const Form& match_form(const Statement& s, const std::string& file, ir::Instruct
       if (type_named(m) == ir::Type::none) apply_option(proto, m);
     return *row.form;
   }
-  if (near == nullptr) fail(file, s.at, "form '" + s.name + "' is not supported");
+  if (near == nullptr || is_refused_form(s)) fail(file, s.at, refusal(s));
   const auto [low, high] = operand_range(*near);
   fail(file, s.at,
        "'" + s.name + "' has " + std::to_string(s.operands.size()) + " operands, expected " + std::to_string(low) +

@@ -48,10 +48,14 @@ const Form& match_form(const Statement& s, const std::string& file, ir::Instruct
 
 /// Words of an options string that stand for several modifiers: "$rounding".
 const std::map<std::string_view, const char*>& option_groups();
-/// Mnemonics that are refused by what they are for.
+/// Instructions that are refused by what they are for (refused.cpp).
 struct RefusedFamily {
   const char* mnemonics;
   const char* what;
+  /// Empty: every form. Else the modifiers that make a form one of these, of which one must be there, or all of those
+  /// that a '+' joins: "f32+f16 f32+bf16".
+  const char* modifiers = "";
+  std::size_t operands = 0;  ///< if not 0, only with so many
 };
 const std::vector<RefusedFamily>& refused_families();
 
@@ -60,6 +64,8 @@ bool is_option(const char* options, std::string_view modifier);
 /// Sets what a modifier means. `op` decides between the readings of .and, .or, .xor, .min ...
 void apply_option(ir::Instruction& i, std::string_view modifier);
 
+/// Whether a form of an instruction of the table belongs to a refused family.
+bool is_refused_form(const Statement& s);
 /// "tensor core instruction 'wmma.load...' is not supported" and the like.
 std::string refusal(const Statement& s);
 

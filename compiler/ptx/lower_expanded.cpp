@@ -111,8 +111,6 @@ void lower_relu(FunctionLowering& l, const Statement& s, const Form& form, const
 
 namespace {
 
-bool is_pair(Type t) { return t == Type::f16x2 || t == Type::bf16x2; }
-
 /// Compares operands 1 and 2, floats of 16 bits or pairs of them, as `proto` says; the predicates, the low half's
 /// first.
 std::vector<ir::Operand> compare_halves(FunctionLowering& l, const Statement& s, const ir::Instruction& proto,
@@ -122,7 +120,7 @@ std::vector<ir::Operand> compare_halves(FunctionLowering& l, const Statement& s,
   std::vector<ir::Operand> sides[2];
   for (std::size_t n = 0; n < 2; ++n) {
     const ir::Operand whole = l.source(s.operands[1 + n], type, bare);
-    if (!is_pair(type)) {
+    if (!ir::is_pair(type)) {
       sides[n] = {whole};
       continue;
     }
@@ -158,7 +156,7 @@ void lower_setp_pair(FunctionLowering& l, const Statement& s, const Form&, const
 void lower_set_half(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
   const ir::Instruction bare = plain(proto);
   const std::vector<ir::Operand> found = compare_halves(l, s, proto, proto.source_type);
-  const bool pair = is_pair(proto.source_type);
+  const bool pair = ir::is_pair(proto.source_type);
   const bool one_half = proto.type == Type::f16 || proto.type == Type::f16x2;
   const bool one_brain = proto.type == Type::bf16 || proto.type == Type::bf16x2;
   const Type part = pair || one_half || one_brain ? Type::b16 : proto.type;
@@ -215,22 +213,30 @@ void lower_mul24(FunctionLowering& l, const Statement& s, const Form&, const ir:
   if (adds) l.emit(bare, Opcode::add, proto.type, {result}, {high, addend});
 }
 
-/// lop3 d, a, b, c, table: the table is part of the instruction.
-void lower_lop3(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+std::vector<ir::Operand> FunctionLowering::lop3_sources(const Statement& s, const ir::Instruction& bare) {
   const Operand& table = s.operands[4];
   if (table.kind != Operand::Kind::integer || table.bits > 0xff)
-    l.error(table.at, "'" + table.text + "' is no table of '" + s.name + "', expected a number from 0 to 255");
+    error(table.at, "'" + table.text + "' is no table of '" + s.name + "', expected a number from 0 to 255");
   std::vector<ir::Operand> sources;
-  for (unsigned n = 1; n <= 3; ++n) sources.push_back(l.source(s.operands[n], Type::b32, plain(proto)));
+  for (unsigned n = 1; n <= 3; ++n) sources.push_back(source(s.operands[n], Type::b32, bare));
   sources.push_back(ir::Operand::immediate(table.bits));
+  return sources;
+}
+
+/// lop3 d, a, b, c, table.
+void lower_lop3(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  std::vector<ir::Operand> sources = l.lop3_sources(s, plain(proto));
   l.emit(proto, Opcode::lop3, Type::b32, {l.destination(s.operands[0], Type::b32)}, std::move(sources));
 }
 
 /// What PTX allows to have no effect: a sleep may take no time, and a prefetch is a hint.
 void lower_nothing(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
   if (s.mnemonic == "nanosleep") l.source(s.operands[0], Type::u32, plain(proto));
-  if (s.mnemonic == "prefetch" && s.operands[0].kind != Operand::Kind::address)
+  const bool has_address = s.mnemonic == "prefetch" || s.mnemonic == "applypriority" || s.mnemonic == "discard";
+  if (has_address && s.operands[0].kind != Operand::Kind::address)
     l.error(s.operands[0].at, "'" + s.operands[0].text + "' is not an address");
+  if (s.operands.size() > 1 && (s.operands[1].kind != Operand::Kind::integer || s.operands[1].bits != 128))
+    l.error(s.operands[1].at, "'" + s.operands[1].text + "' is not the size of a cache line, expected 128");
 }
 
 }  // namespace regatta::ptx

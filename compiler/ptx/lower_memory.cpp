@@ -37,8 +37,64 @@ std::size_t address_index(const ir::Instruction& i) {
 
 }  // namespace
 
-void lower_memory(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
-  l.memory(s, proto);
+namespace {
+
+/// The statement without the cache policy, which .L2::cache_hint has as its last operand.
+Statement without_policy(FunctionLowering& l, const Statement& s, const Form& form, const ir::Instruction& proto) {
+  const bool hinted = has_modifier(s, "L2::cache_hint");
+  const std::size_t expected = static_cast<std::size_t>(form.operands[0] - '0') + (hinted ? 1 : 0);
+  if (s.operands.size() != expected)
+    l.error(s.at, "'" + s.name + "' has " + std::to_string(s.operands.size()) + " operands, expected " +
+                      std::to_string(expected));
+  Statement access = s;
+  if (!hinted) return access;
+  l.source(s.operands.back(), ir::Type::b64, plain(proto));
+  access.operands.pop_back();
+  return access;
+}
+
+}  // namespace
+
+void lower_memory(FunctionLowering& l, const Statement& s, const Form& form, const ir::Instruction& proto) {
+  const bool exact = s.operands.size() == static_cast<std::size_t>(form.operands[0] - '0');
+  if (exact && !has_modifier(s, "L2::cache_hint")) return l.memory(s, proto);
+  l.memory(without_policy(l, s, form, proto), proto);
+}
+
+/// atom and red of vectors: one after the other, since PTX has each element atomic and not the vector.
+void lower_vector_atomic(FunctionLowering& l, const Statement& s, const Form& form, const ir::Instruction& proto) {
+  const Statement access = without_policy(l, s, form, proto);
+  const std::size_t place = address_index(proto);
+  if (access.operands[place].kind != Operand::Kind::address)
+    l.error(access.operands[place].at, "'" + access.operands[place].text + "' is not an address, expected '[...]'");
+  ir::Instruction one = proto;
+  one.mod.vector = 1;
+  const ir::Instruction bare = plain(proto);
+  std::vector<std::vector<Operand>> elements;  // of each operand
+  for (const Operand& o : access.operands) {
+    elements.emplace_back(proto.mod.vector, o);
+    if (&o == &access.operands[place]) continue;
+    const bool sink = o.kind == Operand::Kind::sink;
+    if (!sink && (o.kind != Operand::Kind::vector || o.elements.size() != proto.mod.vector))
+      l.error(o.at, "'" + o.text + "' in '" + s.name + "' is not a vector of " + std::to_string(proto.mod.vector) +
+                        " registers");
+    if (!sink) elements.back() = o.elements;
+  }
+  // A result may be an operand of a later element.
+  std::vector<std::pair<ir::Operand, ir::Operand>> results;
+  for (unsigned e = 0; e < proto.mod.vector; ++e) {
+    Statement element = access;
+    for (std::size_t o = 0; o < elements.size(); ++o) element.operands[o] = elements[o][e];
+    element.operands[place].offset += e * static_cast<std::int64_t>(ir::size_of(proto.type));
+    l.memory(element, one);
+    ir::Instruction& last = l.last();
+    if (last.destinations.empty()) continue;
+    const ir::Operand t = l.temporary(proto.type);
+    results.emplace_back(last.destinations[0], t);
+    last.destinations[0] = t;
+  }
+  for (const auto& [to, from] : results)
+    l.emit(bare, ir::Opcode::mov, ir::size_of(proto.type) == 4 ? ir::Type::b32 : ir::Type::b16, {to}, {from});
 }
 
 /// Why addresses are as wide as they are.

@@ -11,12 +11,12 @@ namespace {
 using ir::Opcode;
 using ir::Type;
 
-Type half_type(Type t) { return ir::size_of(t) == 8 ? Type::b32 : Type::b16; }
+Type half_type(Type t) { return ir::size_of(t) == 8 ? Type::b32 : ir::size_of(t) == 4 ? Type::b16 : Type::b8; }
 
 /// Elements of a vector operand of a mov of `type`: 2, or 4 that are taken in pairs.
 void check_elements(FunctionLowering& l, const Statement& s, const Operand& v, Type type) {
   const std::size_t n = v.elements.size();
-  if (ir::size_of(type) < 4 || !(n == 2 || (n == 4 && ir::size_of(type) == 8)))
+  if (ir::size_of(type) < 2 || !(n == 2 || (n == 4 && ir::size_of(type) == 8)))
     l.error(v.at, "'" + s.name + "' cannot take a vector of " + std::to_string(n) + " registers");
 }
 
@@ -34,8 +34,15 @@ void pack(FunctionLowering& l, const Statement& s, const ir::Instruction& proto)
       l.emit(proto, Opcode::pack, Type::b32, {halves.back()}, {low, high});
     }
   }
-  const Type type = ir::size_of(proto.type) == 8 ? Type::b64 : Type::b32;
-  l.emit(proto, Opcode::pack, type, {l.destination(s.operands[0], proto.type)}, halves);
+  const ir::Operand d = l.destination(s.operands[0], proto.type);
+  if (ir::size_of(proto.type) == 2) {
+    // Bytes are in registers of their own, whose upper bits are of no account.
+    const ir::Operand low = l.temporary(Type::b32);
+    l.emit(proto, Opcode::and_, Type::b32, {low}, {halves[0], ir::Operand::immediate(0xff)});
+    l.emit(proto, Opcode::bfi, Type::b32, {d}, {halves[1], low, ir::Operand::immediate(8), ir::Operand::immediate(8)});
+    return;
+  }
+  l.emit(proto, Opcode::pack, ir::size_of(proto.type) == 8 ? Type::b64 : Type::b32, {d}, halves);
 }
 
 void unpack(FunctionLowering& l, const Statement& s, const ir::Instruction& proto) {
@@ -51,6 +58,15 @@ void unpack(FunctionLowering& l, const Statement& s, const ir::Instruction& prot
   if (v.elements.size() == 2) {
     const ir::Operand low = l.destination(v.elements[0], half_type(proto.type));
     const ir::Operand high = l.destination(v.elements[1], half_type(proto.type));
+    if (ir::size_of(proto.type) == 2) {
+      const ir::Operand both = l.temporary(Type::b32);
+      l.emit(proto, Opcode::mov, Type::b32, {both}, {value});
+      for (const unsigned n : {0u, 1u}) {
+        l.emit(proto, Opcode::bfe, Type::u32, {n == 0 ? low : high},
+               {both, ir::Operand::immediate(8u * n), ir::Operand::immediate(8)});
+      }
+      return;
+    }
     l.emit(proto, Opcode::unpack, type, {low, high}, {value});
     return;
   }
@@ -136,21 +152,6 @@ void lower_cvt(FunctionLowering& l, const Statement& s, const Form&, const ir::I
   i.destinations.push_back(d.operand);
   l.append(std::move(i));
   l.finish_wide(d, proto.type, bare);
-}
-
-/// cvt.rn.f16x2.f32 (.bf16x2) d, a, b: a goes to the upper half of d, b to the lower.
-void lower_cvt_pair(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
-  const ir::Instruction bare = plain(proto);
-  ir::Operand half[2];
-  for (unsigned h = 0; h < 2; ++h) {
-    ir::Instruction i = proto;
-    i.type = proto.type == Type::f16x2 ? Type::f16 : Type::bf16;
-    i.sources = {l.source(s.operands[2 - h], Type::f32, bare)};
-    half[h] = l.temporary(Type::b16);
-    i.destinations = {half[h]};
-    l.append(std::move(i));
-  }
-  l.emit(bare, Opcode::pack, Type::b32, {l.destination(s.operands[0], proto.type)}, {half[0], half[1]});
 }
 
 void lower_cvta(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {

@@ -148,6 +148,8 @@ class FunctionLowering {
   std::vector<Operand> data_elements(const Statement& s, const Operand& o, unsigned count) const;
   /// All different.
   std::vector<ir::Operand> matrix_destinations(const Statement& s, const Operand& o, unsigned count, ir::Type type);
+  /// The sources of a lop3: three values and the table, which is part of the instruction.
+  std::vector<ir::Operand> lop3_sources(const Statement& s, const ir::Instruction& bare);
   void texture(const Statement& s, ir::Instruction proto);
   void texture_query(const Statement& s, ir::Instruction proto);
   void surface(const Statement& s, ir::Instruction proto);
@@ -346,6 +348,7 @@ std::optional<ir::TensorFormat> tensor_format_named(const std::string& name);
 void lower_mov_vector(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_mov(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_memory(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_vector_atomic(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_texture(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_texture_query(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_mma(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
@@ -383,5 +386,15 @@ void lower_slct(FunctionLowering&, const Statement&, const Form&, const ir::Inst
 void lower_mul24(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_lop3(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_nothing(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+
+// Handlers (lower_packed.cpp).
+void lower_cvt_pack(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_testp(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_szext(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_lop3_predicate(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_create_policy(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+
+// Handler (lower_video.cpp).
+void lower_video(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 
 }  // namespace regatta::ptx

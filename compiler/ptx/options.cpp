@@ -30,7 +30,8 @@ const std::map<std::string_view, const char*>& option_groups() {
       {"$load_cache", "nc ca cg cs lu cv"},
       {"$store_cache", "wb cg cs wt"},
       {"$hint",
-       "L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate L2::64B L2::128B L2::256B"},
+       "L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate L2::evict_normal "
+       "L2::evict_first L2::evict_last L2::64B L2::128B L2::256B L2::cache_hint"},
       {"$load_order", "volatile relaxed acquire weak mmio"},
       {"$store_order", "volatile relaxed release weak mmio"},
       {"$atomic_order", "relaxed acquire release acq_rel"},
@@ -41,15 +42,6 @@ const std::map<std::string_view, const char*>& option_groups() {
       {"$shuffle", "up down bfly idx"},
       {"$vote", "all any uni ballot"}};
   return table;
-}
-
-const std::vector<RefusedFamily>& refused_families() {
-  static const std::vector<RefusedFamily> families = {{"istypep", "texture instruction"},
-                                                      {"sured", "surface instruction"},
-                                                      {"tcgen05", "tensor core instruction of sm_100"},
-                                                      {"cp", "asynchronous copy"},
-                                                      {"mbarrier", "asynchronous barrier"}};
-  return families;
 }
 
 namespace {
@@ -105,8 +97,9 @@ void apply_texture_option(ir::TextureModifiers& t, std::string_view m) {
 void apply_option(ir::Instruction& i, std::string_view m) {
   if (ir::takes_texture(i.op)) return apply_texture_option(i.mod.texture, m);
   static const std::unordered_map<std::string_view, Rounding> roundings = {
-      {"rn", Rounding::rn},   {"rz", Rounding::rz},   {"rm", Rounding::rm},   {"rp", Rounding::rp},
-      {"rni", Rounding::rni}, {"rzi", Rounding::rzi}, {"rmi", Rounding::rmi}, {"rpi", Rounding::rpi}};
+      {"rn", Rounding::rn},   {"rz", Rounding::rz},   {"rm", Rounding::rm},
+      {"rp", Rounding::rp},   {"rni", Rounding::rni}, {"rzi", Rounding::rzi},
+      {"rmi", Rounding::rmi}, {"rpi", Rounding::rpi}, {"rna", Rounding::rna}};
   static const std::unordered_map<std::string_view, Compare> compares = {
       {"eq", Compare::eq},   {"ne", Compare::ne},   {"lt", Compare::lt},   {"le", Compare::le},   {"gt", Compare::gt},
       {"ge", Compare::ge},   {"lo", Compare::lo},   {"ls", Compare::ls},   {"hi", Compare::hi},   {"hs", Compare::hs},
@@ -161,7 +154,7 @@ void apply_option(ir::Instruction& i, std::string_view m) {
   if (memory || atomic) {
     if (lookup(spaces, m, mod.space)) return;
     if (atomic && lookup(atomics, m, mod.atomic)) return;
-    if (m == "v2" || m == "v4") mod.vector = static_cast<std::uint8_t>(m[1] - '0');
+    if (m == "v2" || m == "v4" || m == "v8") mod.vector = static_cast<std::uint8_t>(m[1] - '0');
     lookup(orders, m, mod.order);
     lookup(ranges, m, mod.scope);
     // An atomic goes to memory anyway.
@@ -190,6 +183,12 @@ void apply_option(ir::Instruction& i, std::string_view m) {
     mod.nan = true;
   else if (m == "full")
     mod.full = true;
+  else if (m == "satfinite")
+    mod.satfinite = i.op == ir::Opcode::cvt;
+  else if (m == "relu")
+    mod.relu = i.op == ir::Opcode::cvt;
+  else if (m == "xorsign")
+    mod.xorsign = true;
   else if (m == "cc")
     mod.carry_out = i.op == ir::Opcode::addc || i.op == ir::Opcode::subc;
   else if (m == "wrap")
@@ -198,12 +197,6 @@ void apply_option(ir::Instruction& i, std::string_view m) {
     mod.left = true;
   else if (m == "shiftamt")
     mod.shift_amount = true;
-}
-
-std::string refusal(const Statement& s) {
-  for (const RefusedFamily& f : refused_families())
-    if (in_list(f.mnemonics, s.mnemonic)) return std::string(f.what) + " '" + s.name + "' is not supported";
-  return "instruction '" + s.name + "' is not supported";
 }
 
 }  // namespace regatta::ptx

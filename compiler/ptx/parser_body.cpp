@@ -158,7 +158,8 @@ std::vector<RegisterDeclaration> Parser::registers() {
   if (!t.is_directive()) unexpected(t, "a register type such as .b32");
   take();
   const ir::Type type = type_named(t.text.substr(1));
-  if (type == ir::Type::none) fail(file_, t.at, "register type '" + std::string(t.text) + "' is not supported");
+  if (type == ir::Type::none || !ir::is_storable(type))
+    fail(file_, t.at, "register type '" + std::string(t.text) + "' is not supported");
   do {
     const Token& name = expect_identifier("a register name");
     RegisterDeclaration d;

@@ -38,7 +38,7 @@ bool digits(std::string_view text, unsigned base, std::uint64_t& value) {
 }  // namespace
 
 ir::Type type_named(std::string_view name) {
-  for (auto t = static_cast<unsigned>(ir::Type::pred); t <= static_cast<unsigned>(ir::Type::f64); ++t)
+  for (auto t = static_cast<unsigned>(ir::Type::pred); t <= static_cast<unsigned>(ir::Type::tf32); ++t)
     if (name == ir::to_string(static_cast<ir::Type>(t))) return static_cast<ir::Type>(t);
   return ir::Type::none;
 }
@@ -100,7 +100,7 @@ std::vector<Variable> Parser::variables(Variable::Space space, bool is_extern, b
     } else {
       base.type = type_named(t.text.substr(1));
       base.type_text = t.text;
-      if (base.type == ir::Type::none) {
+      if (base.type == ir::Type::none || !ir::is_storable(base.type)) {
         if (t.is(".texref") || t.is(".samplerref") || t.is(".surfref"))
           base.space = Variable::Space::opaque;
         else

@@ -131,9 +131,13 @@ std::string supported_ptx() {
       "`.maxclusterrank` has no\neffect, since every cluster is one CTA; `.reqnctapercluster` of several CTAs, and "
       "`.explicitcluster` and `.blocksareclusters`\nwithout `.reqnctapercluster`, are rejected. `.pragma` has "
       "no effect but `.pragma \"nounroll\"`, which\n`--target` respects; `.noreturn` has none.\n";
-  page += "\n## Rejected by name\n\n| kind | instructions |\n| --- | --- |\n";
-  for (const RefusedFamily& f : refused_families())
-    page += "| " + std::string(f.what) + " | " + list(words(f.mnemonics)) + " |\n";
+  page +=
+      "\n## Rejected by name\n\nWith modifiers: only forms that have one of them, or all of those that a `+` joins.\n\n"
+      "| kind | instructions | modifiers |\n| --- | --- | --- |\n";
+  for (const RefusedFamily& f : refused_families()) {
+    page += "| " + std::string(f.what) + " | " + list(words(f.mnemonics)) + " | " + modifiers(f.modifiers) +
+            (f.operands != 0 ? " with " + std::to_string(f.operands) + " operands" : "") + " |\n";
+  }
   return page;
 }
 

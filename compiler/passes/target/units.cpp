@@ -14,7 +14,8 @@ constexpr unsigned word = 4;
 
 bool is_half(Type t) { return ir::is_float(t) && ir::size_of(t) < word; }
 
-/// Conversions that the arithmetic pipelines have: between integers, from 32-bit integers to f32, between f32 and f16.
+/// Conversions that the arithmetic pipelines have: between integers, from 32-bit integers to f32, between f32 and f16, and of pairs and
+/// tf32.
 bool has_pipeline(const Instruction& i) {
   const Type to = i.type, from = i.source_type;
   if (!ir::is_float(to) && !ir::is_float(from)) return true;
@@ -22,6 +23,7 @@ bool has_pipeline(const Instruction& i) {
     const bool nearest = i.mod.rounding == ir::Rounding::rn || i.mod.rounding == ir::Rounding::none;
     return to == Type::f32 && ir::size_of(from) == word && nearest;
   }
+  if (ir::is_pair(to) || ir::is_pair(from) || to == Type::tf32) return true;
   return (is_half(to) && from == Type::f32) || (to == Type::f32 && is_half(from));
 }
 

@@ -51,6 +51,8 @@ std::size_t compare_builds(Select first, Select second, const LaneKey& key) {
     op.rounding = key.rounding;
     op.ftz = key.ftz;
     op.saturate = key.saturate;
+    op.relu = key.relu;
+    op.satfinite = key.satfinite;
     op.carry_out = true;
     for (unsigned n = 0; n < 4; ++n) op.source[n] = {Bank::registers, 2 * n * lanes};
     op.destination = 8 * lanes;
@@ -143,14 +145,18 @@ TEST_CASE("the AVX2 and the baseline lane functions agree bit for bit") {
   const std::pair<Select, Select> families[] = {{baseline::select_integer, avx2::select_integer},
                                                 {baseline::select_bits, avx2::select_bits},
                                                 {baseline::select_float, avx2::select_float},
-                                                {baseline::select_convert, avx2::select_convert}};
+                                                {baseline::select_convert, avx2::select_convert},
+                                                {baseline::select_packed, avx2::select_packed}};
   std::size_t compared = 0;
-  for (int family = 0; family < 4; ++family) {
-    for (int op = 0; op <= static_cast<int>(ir::Opcode::print); ++op) {
-      for (int type = static_cast<int>(ir::Type::b8); type <= static_cast<int>(ir::Type::f64); ++type) {
-        const bool is_convert = family == 3;
-        if (is_convert != (static_cast<ir::Opcode>(op) == ir::Opcode::cvt)) continue;
-        for (int source = 1; source <= (is_convert ? static_cast<int>(ir::Type::f64) : 1); ++source) {
+  for (int family = 0; family < 5; ++family) {
+    for (int op = 0; op <= static_cast<int>(ir::Opcode::vabsdiff4); ++op) {
+      for (int type = static_cast<int>(ir::Type::b8); type <= static_cast<int>(ir::Type::tf32); ++type) {
+        const bool is_convert = static_cast<ir::Opcode>(op) == ir::Opcode::cvt;
+        if (is_convert ? family < 3 : family == 3) continue;
+        // The conversions of one family are of all types but those of the other.
+        if (family == 3 && !ir::is_storable(static_cast<ir::Type>(type))) continue;
+        const ir::Type last = family == 3 ? ir::Type::f64 : ir::Type::tf32;
+        for (int source = 1; source <= (is_convert ? static_cast<int>(last) : 1); ++source) {
           for (const ir::Compare compare :
                {ir::Compare::eq, ir::Compare::ne, ir::Compare::lt, ir::Compare::le, ir::Compare::num}) {
             const bool is_compare = static_cast<ir::Opcode>(op) == ir::Opcode::setp;
@@ -164,6 +170,11 @@ TEST_CASE("the AVX2 and the baseline lane functions agree bit for bit") {
               key.ftz = (flags & 1) != 0;
               key.saturate = (flags & 2) != 0;
               key.wrap = key.left = key.shift_amount = (flags & 4) != 0;
+              if (family == 4) {
+                key.sources = 2 + (flags & 1);
+                key.relu = key.nan = (flags & 2) != 0;
+                key.satfinite = key.xorsign = (flags & 4) != 0;
+              }
               compared += compare_builds(families[family].first, families[family].second, key);
             }
           }

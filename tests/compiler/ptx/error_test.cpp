@@ -18,9 +18,9 @@ struct Refused {
 TEST_CASE("instructions that are not supported are refused by name") {
   const Refused rows[] = {
       {"tex.acube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2, %f3, %f4}];",
-       "7:1: error: form 'tex.acube.v4.f32.f32' is not supported"},
+       "7:1: error: texture access of cube layers, samples or sparse textures 'tex.acube.v4.f32.f32' is not supported"},
       {"sust.p.1d.v4.b32.trap [%rd1, {%r1}], {%r1, %r2, %r3, %r4};",
-       "7:1: error: form 'sust.p.1d.v4.b32.trap' is not supported"},
+       "7:1: error: formatted surface access 'sust.p.1d.v4.b32.trap' is not supported"},
       {"sured.b.add.1d.u32.trap [%rd1, {%r1}], %r1;",
        "7:1: error: surface instruction 'sured.b.add.1d.u32.trap' is not supported"},
       {"istypep.texref %p1, %rd1;", "7:1: error: texture instruction 'istypep.texref' is not supported"},
@@ -157,7 +157,7 @@ TEST_CASE("parse_entries goes on after a refused entry") {
   CHECK(r.entries[0].accepted);
   CHECK_FALSE(r.entries[1].accepted);
   CHECK(r.entries[1].name == "b");
-  CHECK(r.entries[1].message == "k.ptx:2:14: error: form 'tex.acube' is not supported");
+  CHECK(r.entries[1].message == "k.ptx:2:14: error: texture access of cube layers, samples or sparse textures 'tex.acube' is not supported");
   CHECK(r.entries[2].message == "k.ptx:3:22: error: found ')', expected an operand");
   CHECK(r.entries[3].accepted);
   CHECK(r.entries[3].function.instruction_count() == 2);

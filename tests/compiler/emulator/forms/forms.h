@@ -33,7 +33,13 @@ struct Threads {
 /// What thread `t` of the launch must give.
 using Expected = std::function<u64(const Threads&, std::size_t t)>;
 
-enum class Values : std::uint8_t { integers, floats, doubles, halves };
+enum class Values : std::uint8_t {
+  integers,
+  floats,
+  doubles,
+  halves,
+  narrow_floats  ///< f32 at the limits and ties of floats of 8 to 19 bits
+};
 
 /// A kernel is a prologue, `body`, and a store of `result`: 'h' %h9 (16 bits, zero-extended), 'r' %r9, 'f' %f9, 'd'
 /// %d9, 'g' %g9, 'q' %q9 (0 or 1). The prologue puts thread t's operands into %ra %rb %rc (b32), %da %db %dc (b64),
@@ -66,6 +72,8 @@ Rows atomic_rows();
 Rows lane_rows();
 Rows control_rows();
 Rows texture_rows();
+Rows packed_rows();
+Rows video_rows();
 
 inline u8 table_byte(std::size_t i) { return static_cast<u8>(i * 37 + 11); }
 

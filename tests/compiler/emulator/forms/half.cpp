@@ -71,7 +71,16 @@ class SmallRows {
     }
     row(
         "tanh.approx", 1, [m = m_](u64 a, u64, u64) { return round_small(m.f, std::tanh(m.value(a))); }, 1);
+    compare("eq", [](double a, double b) { return a == b; });
+    compare("ne", [](double a, double b) { return a < b || a > b; });
     compare("lt", [](double a, double b) { return a < b; });
+    compare("le", [](double a, double b) { return a <= b; });
+    compare("gt", [](double a, double b) { return a > b; });
+    compare("ge", [](double a, double b) { return a >= b; });
+    compare("neu", [](double a, double b) { return !(a == b); });
+    compare("ltu", [](double a, double b) { return !(a >= b); });
+    compare("leu", [](double a, double b) { return !(a > b); });
+    compare("gtu", [](double a, double b) { return !(a <= b); });
     compare("geu", [](double a, double b) { return !(a < b); });
     compare("equ", [](double a, double b) { return a == b || std::isnan(a) || std::isnan(b); });
     compare("nan", [](double a, double b) { return std::isnan(a) || std::isnan(b); });

@@ -16,6 +16,7 @@ std::vector<u64> edge_halves() {
   std::vector<u64> v;
   for (const u64 h : {0x0000u, 0x8000u, 0x0001u, 0x8001u, 0x03ffu, 0x0400u, 0x3c00u, 0xbc00u, 0x3c01u, 0x3800u, 0x7bffu,
                       0xfbffu, 0x7c00u, 0xfc00u, 0x7e00u, 0xfd55u, 0x4248u, 0x1234u, 0x6400u, 0x6401u, 0x0200u, 0x5bffu,
+                      0x5f40u, 0x3c40u, 0xbcc0u, 0x1400u, 0x1600u,
                       // bf16: limits, 1 and its neighbour, infinities, NaN
                       0x007fu, 0x0080u, 0x3f80u, 0xbf80u, 0x3f81u, 0x7f7fu, 0xff7fu, 0x7f80u, 0xff80u, 0x7fc0u})
     v.push_back(h | ((h * 0x9e37u & 0xffffu) << 16));
@@ -23,8 +24,24 @@ std::vector<u64> edge_halves() {
   return v;
 }
 
+/// Limits, ties and subnormal numbers of e4m3, e5m2, f16, bf16 and tf32, and what lies just beside them.
+std::vector<u64> narrow_floats() {
+  std::vector<u64> v{0x00000000u, 0x80000000u, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc12345u, 0x00000001u,
+                     0x80400000u, 0x7f7fffffu, 0xff7fffffu, 0x7f7fe000u, 0x7f7ff000u, 0x7f7fefffu, 0x3f801000u,
+                     0x3f803000u, 0x3f801001u, 0xbf803000u, 0x00001000u, 0x00003000u, 0x7f7f8000u};
+  for (const float x :
+       {448.0f,   464.0f,          464.5f,      -463.5f,          57344.0f,  61440.0f,   61440.5f,  -61439.0f,
+        65504.0f, 65520.0f,        -65519.0f,   1.0625f,          1.1875f,   -1.0626f,   1.125f,    1.25f,
+        -1.375f,  0x1p-9f,         0x1p-10f,    -0x1.000002p-10f, 0x1.8p-9f, 0x1.4p-8f,  0x1.fp-7f, 0x1p-16f,
+        0x1p-17f, 0x1.000002p-17f, -0x1.8p-16f, 0x1.8p-15f,       0x1p-25f,  0x1.8p-24f, 0.1f,      -200.0f})
+    v.push_back(bits(x));
+  return v;
+}
+
 std::vector<u64> edges(Values kind) {
   switch (kind) {
+    case Values::narrow_floats:
+      return narrow_floats();
     case Values::floats:
       return edge_floats();
     case Values::doubles: {

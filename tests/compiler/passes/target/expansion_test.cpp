@@ -130,6 +130,9 @@ TEST_CASE("units of a target: what its special function unit executes, and what 
   CHECK(unit(Opcode::cvt, Type::f16, Type::f32, Rounding::rn) == OpClass::convert);
   CHECK(unit(Opcode::cvt, Type::f32, Type::f16) == OpClass::convert);
   CHECK(unit(Opcode::cvt, Type::u32, Type::u8) == OpClass::convert);
+  CHECK(unit(Opcode::cvt, Type::bf16x2, Type::f32, Rounding::rn) == OpClass::convert);
+  CHECK(unit(Opcode::cvt, Type::e4m3x2, Type::f16x2, Rounding::rn) == OpClass::convert);
+  CHECK(unit(Opcode::cvt, Type::tf32, Type::f32, Rounding::rna) == OpClass::convert);
   CHECK(unit(Opcode::add, Type::f32) == OpClass::fp32_add);
 }
 

@@ -11,7 +11,7 @@
 
 namespace regatta::ir {
 
-enum class Rounding : std::uint8_t { none, rn, rz, rm, rp, rni, rzi, rmi, rpi };
+enum class Rounding : std::uint8_t { none, rn, rz, rm, rp, rni, rzi, rmi, rpi, rna };
 enum class Compare : std::uint8_t {
   none,
   eq,
@@ -190,6 +190,9 @@ struct Modifiers {
   bool approximate = false;
   bool full = false;          ///< div.full
   bool nan = false;           ///< min.NaN, max.NaN: a NaN operand gives NaN
+  bool relu = false;          ///< cvt: what is negative becomes +0
+  bool satfinite = false;     ///< cvt: what is beyond the largest number, infinity included, becomes that number
+  bool xorsign = false;       ///< min.xorsign.abs, max.xorsign.abs: of the magnitudes, with the product's sign
   bool is_volatile = false;   ///< volatile, relaxed, acquire, release: not cached
   bool wrap = false;          ///< shf.wrap, else clamp
   bool left = false;          ///< shf.l

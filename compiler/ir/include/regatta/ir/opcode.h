@@ -29,13 +29,20 @@ enum class Type : std::uint8_t {
   bf16,
   bf16x2,
   f32,
-  f64
+  f64,
+  // Of conversions alone: no register or variable has them.
+  e4m3x2,  ///< two floats of 8 bits: 4 of exponent, 3 of fraction
+  e5m2x2,
+  tf32  ///< an f32 with 10 bits of fraction
 };
 /// Size of a value in bytes; pred is 0.
 unsigned size_of(Type t);
 /// 32-bit registers a value takes in the register file (8- and 16-bit values take one).
 inline unsigned words_of(Type t) { return size_of(t) > 4 ? 2 : 1; }
 bool is_float(Type t);
+inline bool is_pair(Type t) { return t == Type::f16x2 || t == Type::bf16x2 || t == Type::e4m3x2 || t == Type::e5m2x2; }
+/// Whether registers and variables may have the type.
+inline bool is_storable(Type t) { return t <= Type::f64; }
 bool is_signed(Type t);         ///< s8..s64; pairs are neither
 const char* to_string(Type t);  ///< "f32"
 
@@ -73,7 +80,7 @@ enum class Opcode : std::uint8_t {
   setp,  ///< dst predicate(s) = compare [and/or/xor src predicate]
   selp,  ///< dst = src2 ? src0 : src1
   set,   ///< as setp, with a register result
-  cvt,   ///< type <- source_type, rounding, saturation
+  cvt,   ///< type <- source_type, rounding, saturation; a pair from two numbers: upper half, lower half
   ld,
   st,
   atom,
@@ -123,6 +130,7 @@ enum class Opcode : std::uint8_t {
   ldmatrix,  ///< matrices of 8 x 8 halves from memory, a row of 16 bytes at the address of each lane
   stmatrix,
   movmatrix,  ///< dst = src0, a matrix of 8 x 8 halves, transposed
+  vabsdiff4,  ///< absolute differences of four bytes each: packed, or with source 2 their sum plus that
   // Of machine code alone: no PTX lowers to them before a target's instructions are selected.
   fnma,  ///< floating point: source 2 minus the product of 0 and 1, rounded once
   add3,  ///< the sum of three integers
