@@ -131,9 +131,11 @@ u64 high_product(u64 a, u64 b) {
 
 }  // namespace
 
+namespace {
+
 // Each row: text, shape, meaning.
-const std::vector<Operation>& operations() {
-  static const std::vector<Operation> table = {
+std::vector<Operation> plain_operations() {
+  return {
       // 32-bit integers.
       {"add.u32 $0, $1, $2;", "r:rr", [](const u64* in, u64* out) { const u32 a = u(in[0]), b = u(in[1]); out[0] = a + b; }},
       {"sub.u32 $0, $1, $2;", "r:rr", [](const u64* in, u64* out) { const u32 a = u(in[0]), b = u(in[1]); out[0] = a - b; }},
@@ -295,6 +297,17 @@ const std::vector<Operation>& operations() {
       {"mov.pred $0, $1;", "p:P", [](const u64* in, u64* out) { out[0] = in[0]; }},
       {"set.lt.u32.s32 $0, $1, $2;", "r:rr", [](const u64* in, u64* out) { out[0] = s(in[0]) < s(in[1]) ? ~u64{0} : 0; }},
   };
+}
+
+}  // namespace
+
+const std::vector<Operation>& operations() {
+  static const std::vector<Operation> table = [] {
+    std::vector<Operation> all = plain_operations();
+    const std::vector<Operation> packed = packed_operations();
+    all.insert(all.end(), packed.begin(), packed.end());
+    return all;
+  }();
   return table;
 }
 

@@ -19,5 +19,7 @@ struct Operation {
 };
 
 const std::vector<Operation>& operations();
+/// Those on packed and narrow formats, part of the table.
+std::vector<Operation> packed_operations();
 
 }  // namespace regatta::test::differential
