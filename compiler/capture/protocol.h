@@ -157,7 +157,7 @@ struct KernelDescription {
   std::uint32_t local = 0;      ///< bytes per thread
   std::uint32_t max_threads = 1024;
   std::uint32_t required_block[3] = {0, 0, 0};  ///< .reqntid: the only block; 0: any
-  std::uint32_t target = 0;  ///< 75: its PTX is for sm_75 and later
+  std::uint32_t target = 0;                     ///< 75: its PTX is for sm_75 and later
 };
 
 /// A variable of a module, likewise; its name follows.

@@ -14,8 +14,8 @@ constexpr unsigned word = 4;
 
 bool is_half(Type t) { return ir::is_float(t) && ir::size_of(t) < word; }
 
-/// Conversions that the arithmetic pipelines have: between integers, from 32-bit integers to f32, between f32 and f16, and of pairs and
-/// tf32.
+/// Conversions that the arithmetic pipelines have: between integers, from 32-bit integers to f32, between f32 and f16,
+/// and of pairs and tf32.
 bool has_pipeline(const Instruction& i) {
   const Type to = i.type, from = i.source_type;
   if (!ir::is_float(to) && !ir::is_float(from)) return true;

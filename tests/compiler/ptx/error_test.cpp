@@ -24,8 +24,8 @@ TEST_CASE("instructions that are not supported are refused by name") {
       {"sured.b.add.1d.u32.trap [%rd1, {%r1}], %r1;",
        "7:1: error: surface instruction 'sured.b.add.1d.u32.trap' is not supported"},
       {"istypep.texref %p1, %rd1;", "7:1: error: texture instruction 'istypep.texref' is not supported"},
-      {"  wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r1}, [%rd1], %r2;",
-       "7:3: error: tensor core instruction 'wmma.load.a.sync.aligned.row.m16n16k16.f16' is not supported"},
+      {"  tcgen05.commit.cta_group::1.b64 [%rd1];",
+       "7:3: error: tensor core instruction of sm_100 'tcgen05.commit.cta_group::1.b64' is not supported"},
       {"cp.async.ca.shared.global [%r1], [%rd1], 4;",
        "7:1: error: asynchronous copy 'cp.async.ca.shared.global' is not supported"},
       {"mbarrier.init.shared.b64 [%r1], 1;",
@@ -157,7 +157,8 @@ TEST_CASE("parse_entries goes on after a refused entry") {
   CHECK(r.entries[0].accepted);
   CHECK_FALSE(r.entries[1].accepted);
   CHECK(r.entries[1].name == "b");
-  CHECK(r.entries[1].message == "k.ptx:2:14: error: texture access of cube layers, samples or sparse textures 'tex.acube' is not supported");
+  CHECK(r.entries[1].message ==
+        "k.ptx:2:14: error: texture access of cube layers, samples or sparse textures 'tex.acube' is not supported");
   CHECK(r.entries[2].message == "k.ptx:3:22: error: found ')', expected an operand");
   CHECK(r.entries[3].accepted);
   CHECK(r.entries[3].function.instruction_count() == 2);
