@@ -13,12 +13,17 @@
 
 namespace regatta::test {
 
-/// What one buffer must hold after the run: 32-bit elements, either bit for bit or as numbers with a tolerance.
+/// Of floating elements that are compared with a tolerance.
+enum class Float { f32, f16, bf16 };
+
+/// What one buffer must hold after the run: 32-bit words bit for bit, or floating elements with a tolerance.
 struct Expected {
   std::string buffer;
   std::vector<std::uint32_t> words;  ///< exact; empty when `values` counts
-  std::vector<double> values;        ///< of f32 elements
-  double tolerance = 0;              ///< |got - expected| <= tolerance * |expected|
+  std::vector<double> values;
+  Float type = Float::f32;  ///< of the elements that `values` are for
+  double tolerance = 0;     ///< |got - expected| <= tolerance * |expected| + absolute
+  double absolute = 0;
 };
 
 /// Bit for bit. Elements of 1, 2, 4 or 8 bytes that fill whole words.
@@ -35,6 +40,8 @@ Expected exact(const std::string& buffer, const std::vector<T>& values) {
 /// larger.
 constexpr double f32_functions = 1e-5;
 Expected near(const std::string& buffer, std::vector<double> values, double tolerance = f32_functions);
+/// The same for elements of any floating type, with an absolute part for sums that nearly cancel.
+Expected near(const std::string& buffer, Float type, std::vector<double> values, double tolerance, double absolute);
 
 /// Empty when `bytes` is what it must be, else the first element that differs.
 std::string compare(const Expected& expected, const std::string& bytes);

@@ -6,11 +6,13 @@
 #include <regatta/test/catch.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "bfs.h"
 #include "kernel_references.h"
 #include "kernels.h"
+#include "small_float.h"
 
 using namespace regatta;
 using test::Expected;
@@ -22,7 +24,7 @@ using test::Size;
 namespace {
 
 struct Variant {
-  Ptx ptx = Ptx::sm75;
+  Ptx ptx = Ptx::nvcc;
   bool schedule = true;
   unsigned max_registers = 255;
   unsigned warp_size = 32;
@@ -32,7 +34,7 @@ struct Variant {
 /// 18 registers make the larger kernels spill.
 std::vector<Variant> all_variants() {
   std::vector<Variant> all;
-  for (const Ptx ptx : {Ptx::sm75, Ptx::sm35}) {
+  for (const Ptx ptx : {Ptx::nvcc, Ptx::sm35}) {
     for (const bool schedule : {true, false}) {
       for (const unsigned registers : {255u, 32u, 18u}) {
         for (const unsigned warp_size : {32u, 64u}) all.push_back({ptx, schedule, registers, warp_size, 64});
@@ -42,7 +44,7 @@ std::vector<Variant> all_variants() {
   for (const unsigned registers : {255u, 32u}) {
     for (const unsigned warp_size : {32u, 64u}) {
       for (const bool schedule : {true, false}) all.push_back({Ptx::sm35_32, schedule, registers, warp_size, 64});
-      all.push_back({Ptx::sm75, true, registers, warp_size, 32});
+      all.push_back({Ptx::nvcc, true, registers, warp_size, 32});
       all.push_back({Ptx::sm35, false, registers, warp_size, 32});
     }
   }
@@ -95,7 +97,7 @@ TEST_CASE("the code of both compilers is among the kernels, clang's with address
   const auto count = [&](Ptx ptx) {
     return std::count_if(kernels.begin(), kernels.end(), [&](const std::string& k) { return is_there(k, ptx); });
   };
-  REQUIRE(static_cast<std::size_t>(count(Ptx::sm75)) == kernels.size());
+  REQUIRE(static_cast<std::size_t>(count(Ptx::nvcc)) == kernels.size());
   REQUIRE(count(Ptx::sm35) >= 17);
   REQUIRE(count(Ptx::sm35_32) >= 13);
 }
@@ -116,6 +118,46 @@ TEST_CASE("a wrong result is found") {
   REQUIRE(test::compare(values, number(1.000009f)) == "");
   REQUIRE(test::compare(values, number(1.000011f)) != "");
   REQUIRE(test::compare(values, number(std::nanf(""))) != "");
+  // 1 and the next half, which differ by 2^-10; 1 and the next bf16, by 2^-7.
+  const auto bits = [](std::uint16_t b) { return std::string(reinterpret_cast<const char*>(&b), sizeof b); };
+  const Expected halves = test::near("h", test::Float::f16, {1.0}, 0.0004, 0.0006);
+  REQUIRE(test::compare(halves, bits(0x3c01)) == "");
+  REQUIRE(test::compare(halves, bits(0x3c02)) == "h[0] is 1.001953125, expected 1 within 0.0004 of it and 0.0006");
+  REQUIRE(test::compare(halves, bits(0x7e00)) != "");
+  REQUIRE(test::compare(halves, number(1)) == "h has 4 bytes, expected 2");
+  const Expected bf16 = test::near("b", test::Float::bf16, {1.0}, 0.008, 0);
+  REQUIRE(test::compare(bf16, bits(0x3f81)) == "");
+  REQUIRE(test::compare(bf16, bits(0x3f82)) != "");
+}
+
+TEST_CASE("the references' floats of 8 and 16 bits") {
+  using reference::bf16;
+  using reference::e4m3;
+  using reference::half;
+  REQUIRE(half.decode(0x3c00) == 1);
+  REQUIRE(half.decode(0xc201) == -3.001953125);
+  REQUIRE(half.decode(1) == std::ldexp(1, -24));
+  REQUIRE(half.decode(0x7bff) == 65504);
+  REQUIRE(half.encode(65519.9) == 0x7bff);
+  REQUIRE(half.encode(65520) == 0x7c00);
+  REQUIRE(half.encode(-INFINITY) == 0xfc00);
+  REQUIRE(half.encode(1 + std::ldexp(1, -11)) == 0x3c00);  // ties to even
+  REQUIRE(half.encode(1 + std::ldexp(3, -11)) == 0x3c02);
+  REQUIRE(half.encode(std::ldexp(1, -25)) == 0);
+  REQUIRE(half.encode(std::ldexp(1.0001, -25)) == 1);
+  REQUIRE(half.encode(std::ldexp(1, -14)) == 0x0400);
+  REQUIRE(bf16.decode(0xbf80) == -1);
+  REQUIRE(bf16.encode(3.38e38) == 0x7f7e);
+  REQUIRE(e4m3.decode(0x7e) == 448);
+  REQUIRE(std::isnan(e4m3.decode(0xff)));
+  REQUIRE(e4m3.encode(1000) == 0x7e);
+  REQUIRE(e4m3.encode(-std::ldexp(1, -9)) == 0x81);
+  // Every number but NaN is encoded as it is decoded.
+  for (std::uint32_t b = 0; b < 1u << 16; ++b) {
+    if (!std::isnan(half.decode(b))) REQUIRE(half.encode(half.decode(b)) == b);
+    if (!std::isnan(bf16.decode(b))) REQUIRE(bf16.encode(bf16.decode(b)) == b);
+    if (b < 256 && !std::isnan(e4m3.decode(b))) REQUIRE(e4m3.encode(e4m3.decode(b)) == b);
+  }
 }
 
 TEST_CASE("the small searches and alignments are not trivial") {
@@ -141,7 +183,7 @@ TEST_CASE("bfs runs as many levels as its reference") {
 namespace {
 void check_full(const std::string& kernel) {
   const auto expected = test::expected_results(kernel, Size::full);
-  for (const Ptx ptx : {Ptx::sm75, Ptx::sm35}) {
+  for (const Ptx ptx : {Ptx::nvcc, Ptx::sm35}) {
     if (!is_there(kernel, ptx)) continue;
     const std::uint64_t instructions = check(kernel, Size::full, expected, {ptx});
     // The range that makes a kernel worth simulating.

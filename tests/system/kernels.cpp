@@ -10,10 +10,10 @@ std::string launch_path(const std::string& kernel, Size size) {
 }
 
 std::string ptx_path(const std::string& kernel, Ptx ptx) {
+  // Launch files name nvcc's.
+  if (ptx == Ptx::nvcc) return launch::read_launch_file(launch_path(kernel, Size::small)).ptx.at(0);
   return REGATTA_SOURCE_DIR "/traces/kernels/" + kernel + "/" + kernel +
-         (ptx == Ptx::sm75   ? ".sm75.ptx"
-          : ptx == Ptx::sm35 ? ".sm35.ptx"
-                             : ".sm35_32.ptx");
+         (ptx == Ptx::sm35 ? ".sm35.ptx" : ".sm35_32.ptx");
 }
 
 std::string annotate_kernel(const Folder& folder, const std::string& kernel, Size size, unsigned warp_size) {

@@ -20,8 +20,9 @@ enum class Size { small, full };
 /// Path of a kernel's launch file.
 std::string launch_path(const std::string& kernel, Size size);
 
-/// Which compiler a kernel's PTX comes from: nvcc for sm_75, clang for sm_35, with addresses of 64 or of 32 bits.
-enum class Ptx { sm75, sm35, sm35_32 };
+/// Which compiler a kernel's PTX comes from: nvcc, for sm_75 or what the launch file names; clang for sm_35, with
+/// addresses of 64 or of 32 bits.
+enum class Ptx { nvcc, sm35, sm35_32 };
 
 /// Path of a kernel's PTX.
 std::string ptx_path(const std::string& kernel, Ptx ptx);

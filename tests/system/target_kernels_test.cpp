@@ -19,7 +19,7 @@ using test::Size;
 
 namespace {
 
-void check_target(const std::string& kernel, test::Ptx ptx = test::Ptx::sm75) {
+void check_target(const std::string& kernel, test::Ptx ptx = test::Ptx::nvcc) {
   INFO(kernel);
   const auto expected = test::expected_results(kernel, Size::small);
   REQUIRE(!expected.empty());

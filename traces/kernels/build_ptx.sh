@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Makes <name>/<name>.sm75.ptx (nvcc), <name>/<name>.sm35.ptx (clang) and <name>/<name>.sm35_32.ptx (clang, addresses of
-# 32 bits) again from <name>/<name>.cu, for the kernels named or for all.
+# 32 bits) again from <name>/<name>.cu, for the kernels named or for all. Where launch.toml names a file of a newer target,
+# such as <name>.sm80.ptx, nvcc makes that one, and clang none: it knows neither CUDA's headers nor these instructions.
 # Usage: traces/kernels/build_ptx.sh [NAME ...]
-# Variables: NVCC   the compiler of the sm75 files (the committed ones: nvcc 13.0), "" to leave them alone
+# Variables: NVCC   the compiler of the sm75 and newer files (the committed ones: nvcc 13.0), "" to leave them alone
 #            CLANG  the compiler of the sm35 and sm35_32 files (the committed ones: clang 14.0.6), "" to leave them alone
 #            LIBDEVICE  CUDA's libdevice.10.bc, which clang takes expf and logf from
 #
@@ -41,11 +42,12 @@ if [ $# -eq 0 ]; then
   for source in */*.cu; do set -- "$@" "${source%%/*}"; done
 fi
 for name in "$@"; do
+  target=$(sed -n 's/^ptx = ".*\.sm\([0-9]*a\{0,1\}\)\.ptx"$/\1/p' "$name/launch.toml")
   if [ -n "$nvcc" ]; then
-    (cd "$name" && "$nvcc" -ptx -arch=sm_75 -std=c++17 -O3 -fmad=false -o "$name.sm75.ptx" "$name.cu")
-    echo "$name/$name.sm75.ptx"
+    (cd "$name" && "$nvcc" -ptx "-arch=sm_$target" -std=c++17 -O3 -fmad=false -o "$name.sm$target.ptx" "$name.cu")
+    echo "$name/$name.sm$target.ptx"
   fi
-  if [ -n "$clang" ]; then
+  if [ -n "$clang" ] && [ "$target" = 75 ]; then
     (cd "$name" && with_clang "$name.sm35.ptx" "$name.cu" 64 && with_clang "$name.sm35_32.ptx" "$name.cu" 32)
   fi
 done
