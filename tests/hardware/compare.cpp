@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "folder.h"
+#include "references/small_float.h"
 
 namespace regatta::hardware {
 namespace {
@@ -32,8 +33,14 @@ Element element(ir::Type type, const std::vector<std::uint8_t>& image, std::size
     e.value = static_cast<double>(f);
   } else if (type == ir::Type::f64) {
     std::memcpy(&e.value, &e.bits, sizeof e.value);
+  } else if (type == ir::Type::f16 || type == ir::Type::bf16) {
+    e.value = (type == ir::Type::f16 ? reference::half : reference::bf16).decode(static_cast<std::uint32_t>(e.bits));
   }
   return e;
+}
+
+bool is_floating(ir::Type type) {
+  return type == ir::Type::f16 || type == ir::Type::bf16 || type == ir::Type::f32 || type == ir::Type::f64;
 }
 
 /// Relative difference; infinite where one of the two is no number or the expected one is zero.
@@ -46,7 +53,7 @@ std::string describe(const std::string& name, std::size_t index, ir::Type type, 
                      const Element& emulator) {
   std::ostringstream text;
   text << name << "[" << index << "] is 0x" << std::hex << gpu.bits;
-  const bool floating = type == ir::Type::f32 || type == ir::Type::f64;
+  const bool floating = is_floating(type);
   if (floating) text << " (" << gpu.value << ")";
   text << " on the GPU, 0x" << emulator.bits;
   if (floating) text << " (" << emulator.value << ")";
@@ -61,7 +68,7 @@ std::vector<std::uint8_t> bytes_of(const std::string& text) {
 }  // namespace
 
 Comparison compare(const std::string& name, ir::Type type, const std::vector<std::uint8_t>& gpu,
-                   const std::vector<std::uint8_t>& emulator, double relative) {
+                   const std::vector<std::uint8_t>& emulator, const Tolerance& tolerance) {
   Comparison c;
   c.name = name;
   if (gpu.size() != emulator.size()) {
@@ -71,15 +78,15 @@ Comparison compare(const std::string& name, ir::Type type, const std::vector<std
     return c;
   }
   if (gpu.size() % ir::size_of(type) != 0) type = ir::Type::b8;
-  const bool floating = type == ir::Type::f32 || type == ir::Type::f64;
+  const bool floating = is_floating(type);
   c.elements = gpu.size() / ir::size_of(type);
   for (std::size_t i = 0; i < c.elements; ++i) {
     const Element g = element(type, gpu, i), e = element(type, emulator, i);
     if (g.bits == e.bits) continue;
     ++c.differing;
-    const double d = floating ? difference(g.value, e.value) : INFINITY;
-    if (floating) c.largest = std::max(c.largest, d);
-    if (d <= relative) continue;
+    if (floating) c.largest = std::max(c.largest, difference(g.value, e.value));
+    const double allowed = tolerance.relative * std::fabs(e.value) + tolerance.absolute;
+    if (floating && allowed > 0 && std::fabs(g.value - e.value) <= allowed) continue;
     if (c.wrong++ == 0) c.first_wrong = describe(name, i, type, g, e);
   }
   return c;
@@ -119,7 +126,7 @@ std::vector<Comparison> run_both(const Gpu& gpu, const std::string& path, const 
   const auto add = [&](const std::string& name, ir::Type type, const std::vector<std::uint8_t>& image) {
     const auto t = std::find_if(tolerances.begin(), tolerances.end(), [&](const auto& x) { return x.buffer == name; });
     all.push_back(compare(name, type, image, bytes_of(folder.read(std::to_string(all.size()))),
-                          t == tolerances.end() ? 0.0 : t->relative));
+                          t == tolerances.end() ? Tolerance() : *t));
   };
   for (std::size_t b = 0; b < file.buffers.size(); ++b)
     add(file.buffers[b].name, file.buffers[b].contents.fill.type, program.buffer(b));

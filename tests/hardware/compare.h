@@ -11,11 +11,12 @@
 
 namespace regatta::hardware {
 
-/// How near a buffer of f32 or f64 must come where operations are not exactly specified: |gpu - emulator| <=
-/// relative * |emulator|. All other buffers must be equal, bit for bit.
+/// How near a buffer of floats must come where operations are not exactly specified: |gpu - emulator| <=
+/// relative * |emulator| + absolute. All other buffers must be equal, bit for bit.
 struct Tolerance {
   std::string buffer;
   double relative = 0;
+  double absolute = 0;
 };
 
 /// One buffer or variable.
@@ -30,7 +31,7 @@ struct Comparison {
 
 /// Compares two images of one buffer of elements of `type`.
 Comparison compare(const std::string& name, ir::Type type, const std::vector<std::uint8_t>& gpu,
-                   const std::vector<std::uint8_t>& emulator, double relative);
+                   const std::vector<std::uint8_t>& emulator, const Tolerance& tolerance);
 
 /// Runs the program of the launch file at `path`, with the PTX file `ptx` unless that is empty. Throws CudaError, and
 /// trace::InputError for what the emulator refuses.

@@ -184,18 +184,29 @@ TEST_CASE("kernels, variables and GPUs that are not there") {
 }
 
 TEST_CASE("tolerances count for floating types alone") {
-  const auto near = compare("x", ir::Type::f32, floats({1.0f, 2.00001f}), floats({1.0f, 2.0f}), 1e-5);
+  const auto near = compare("x", ir::Type::f32, floats({1.0f, 2.00001f}), floats({1.0f, 2.0f}), {"x", 1e-5, 0});
   REQUIRE(near.elements == 2);
   REQUIRE(near.differing == 1);
   REQUIRE(near.wrong == 0);
   REQUIRE(near.largest > 4e-6);
-  const auto far = compare("x", ir::Type::f32, floats({1.0f, 2.0001f}), floats({1.0f, 2.0f}), 1e-5);
+  const auto far = compare("x", ir::Type::f32, floats({1.0f, 2.0001f}), floats({1.0f, 2.0f}), {"x", 1e-5, 0});
   REQUIRE(far.wrong == 1);
-  const auto nan = compare("x", ir::Type::f32, floats({std::nanf("")}), floats({1.0f}), 1e-5);
+  const auto nan = compare("x", ir::Type::f32, floats({std::nanf("")}), floats({1.0f}), {"x", 1e-5, 0});
   REQUIRE(nan.wrong == 1);
-  const auto integer = compare("x", ir::Type::u32, floats({1.0000001f}), floats({1.0f}), 1e-5);
+  const auto integer = compare("x", ir::Type::u32, floats({1.0000001f}), floats({1.0f}), {"x", 1e-5, 0});
   REQUIRE(integer.wrong == 1);
-  REQUIRE(compare("x", ir::Type::u8, {1, 2}, {1}, 0).wrong == 1);
+  const auto zero = compare("x", ir::Type::f32, floats({1e-7f, 1e-5f}), floats({0.0f, 0.0f}), {"x", 1e-5, 1e-6});
+  REQUIRE(zero.differing == 2);
+  REQUIRE(zero.wrong == 1);
+  REQUIRE(compare("x", ir::Type::f32, floats({-0.0f}), floats({0.0f}), {}).wrong == 1);
+  // 1 and the next numbers of f16 and of bf16, which differ by 2^-10 and by 2^-7.
+  REQUIRE(compare("x", ir::Type::f16, {0x01, 0x3c}, {0x00, 0x3c}, {"x", 1e-3, 0}).wrong == 0);
+  const auto half = compare("x", ir::Type::f16, {0x01, 0x3c}, {0x00, 0x3c}, {"x", 9e-4, 0});
+  REQUIRE(half.wrong == 1);
+  REQUIRE(half.first_wrong == "x[0] is 0x3c01 (1.00098) on the GPU, 0x3c00 (1) in the emulator");
+  REQUIRE(compare("x", ir::Type::bf16, {0x81, 0x3f}, {0x80, 0x3f}, {"x", 8e-3, 0}).wrong == 0);
+  REQUIRE(compare("x", ir::Type::bf16, {0x81, 0x3f}, {0x80, 0x3f}, {"x", 7e-3, 0}).wrong == 1);
+  REQUIRE(compare("x", ir::Type::u8, {1, 2}, {1}, {}).wrong == 1);
 }
 
 TEST_CASE("without a driver the program says so and is skipped") {
@@ -216,7 +227,7 @@ TEST_CASE("regatta-hardware refuses what it does not know") {
     REQUIRE(run.err.rfind("regatta-hardware: " + message + "\n", 0) == 0);
     return run.status;
   };
-  REQUIRE(status({"--ptx", "sm90"}, "--ptx: expected sm75, sm35 or both, found 'sm90'") == 2);
+  REQUIRE(status({"--ptx", "sm90"}, "--ptx: expected nvcc, clang or both, found 'sm90'") == 2);
   REQUIRE(status({"--fast"}, "unknown option '--fast'") == 2);
   REQUIRE(status({"--ptx"}, "--ptx: a value is missing") == 2);
   REQUIRE(status({"--with", "x.ptx"}, "--with needs --launch") == 2);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // regatta-hardware: the kernels of traces/kernels on this machine's NVIDIA GPU against the emulator (README.md).
+#include <regatta/launch/launch_file.h>
 #include <regatta/trace/types.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 using namespace regatta::hardware;
 
 constexpr const char* usage =
-    "usage: regatta-hardware [--full] [--ptx sm75|sm35|both] [--kernels FOLDER] [--driver LIBRARY] [KERNEL...]\n"
+    "usage: regatta-hardware [--full] [--ptx nvcc|clang|both] [--kernels FOLDER] [--driver LIBRARY] [KERNEL...]\n"
     "       regatta-hardware --launch FILE [--with PTX] [--driver LIBRARY]\n\n"
     "Runs PTX on the first NVIDIA GPU and in the emulator and compares what is left in memory: our kernels, all of\n"
     "them unless some are named, small unless --full, from both compilers unless --ptx names one; or the launch file\n"
@@ -34,10 +35,15 @@ const std::map<std::string, std::vector<Tolerance>>& tolerances() {
       {"binomial_options", {{"nodes", 1e-5}, {"value", 1e-5}}},
       {"black_scholes", {{"call", 1e-5}, {"put", 1e-5}}},
       {"cutcp", {{"potential", 1e-5}}},
+      {"layer_norm", {{"normal", 1e-3, 1e-4}, {"means", 1e-5, 1e-6}, {"scaled", 8e-3}}},
       {"libor", {{"value", 5e-5}, {"by_last_rate", 1e-5}, {"value_alone", 5e-5}}},
       {"monte_carlo", {{"expected", 1e-5}, {"confidence", 1e-5}}},
+      {"moe_routing", {{"weights", 1e-5}, {"out", 8e-3, 1e-4}}},
       {"mri_q", {{"qr", 1e-5}, {"qi", 1e-5}}},
       {"myocyte", {{"state", 1e-5}, {"trial", 1e-5}, {"slope", 1}}},
+      {"paged_attention", {{"out", 2e-3, 1e-4}}},
+      {"rotary", {{"table", 0, 1e-5}, {"q", 1e-3, 1e-4}, {"k", 1e-3, 1e-4}}},
+      {"softmax", {{"weights", 1e-3, 1e-7}, {"probabilities", 1e-5}}},
       {"srad",
        {{"picture", 1e-5},
         {"now", 1e-5},
@@ -46,13 +52,14 @@ const std::map<std::string, std::vector<Tolerance>>& tolerances() {
         {"squares", 1e-5},
         {"speckle", 1e-4},
         {"coefficient", 1e-3}}},
+      {"swiglu", {{"product", 8e-3}, {"product_half", 8e-3, 1e-4}}},
   };
   return all;
 }
 
 struct Options {
   bool full = false;
-  std::vector<std::string> ptx{"sm75", "sm35"};
+  std::vector<std::string> compilers{"nvcc", "clang"};
   std::string kernels = REGATTA_KERNELS;
   std::string driver = "libcuda.so.1";
   std::string launch;
@@ -78,8 +85,8 @@ std::vector<std::string> names_in(const std::string& folder) {
 Options parse(int argc, char** argv) {
   Options o;
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  std::string ptx = "both";
-  const std::map<std::string, std::string*> values{{"--ptx", &ptx},
+  std::string compilers = "both";
+  const std::map<std::string, std::string*> values{{"--ptx", &compilers},
                                                    {"--kernels", &o.kernels},
                                                    {"--driver", &o.driver},
                                                    {"--launch", &o.launch},
@@ -97,10 +104,10 @@ Options parse(int argc, char** argv) {
       o.names.push_back(a);
     }
   }
-  if (ptx == "sm75" || ptx == "sm35") {
-    o.ptx = {ptx};
-  } else if (ptx != "both") {
-    throw UsageError("--ptx: expected sm75, sm35 or both, found '" + ptx + "'");
+  if (compilers == "nvcc" || compilers == "clang") {
+    o.compilers = {compilers};
+  } else if (compilers != "both") {
+    throw UsageError("--ptx: expected nvcc, clang or both, found '" + compilers + "'");
   }
   if (!o.launch.empty()) {
     if (!o.names.empty()) throw UsageError("--launch and kernel '" + o.names[0] + "': expected one or the other");
@@ -164,15 +171,18 @@ int run_all(const Gpu& gpu, const Options& o) {
   for (const std::string& name : o.names) {
     const fs::path folder = fs::path(o.kernels) / name;
     const auto tolerance = tolerances().find(name);
-    for (const std::string& ptx : o.ptx) {
-      const std::string title = name + " (" + ptx + ")";
-      const fs::path file = folder / (name + "." + ptx + ".ptx");
+    const fs::path launch = folder / (o.full ? "launch.toml" : "launch.small.toml");
+    for (const std::string& compiler : o.compilers) {
+      // Launch files name nvcc's, which is for the oldest target that has all instructions.
+      const fs::path file = compiler == "nvcc" ? fs::path(regatta::launch::read_launch_file(launch.string()).ptx.at(0))
+                                               : folder / (name + ".sm35.ptx");
+      const std::string title = name + " (" + file.stem().extension().string().substr(1) + ")";
       if (!fs::exists(file)) {  // clang's PTX is kept for some kernels only
         std::cout << title << ": not run: no '" << file.string() << "' (traces/kernels/build_ptx.sh makes it)\n";
         ++summary.refused;
         continue;
       }
-      run(gpu, title, (folder / (o.full ? "launch.toml" : "launch.small.toml")).string(), file.string(),
+      run(gpu, title, launch.string(), file.string(),
           tolerance == tolerances().end() ? std::vector<Tolerance>{} : tolerance->second, summary);
     }
   }
