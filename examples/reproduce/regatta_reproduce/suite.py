@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs that a paper measures, and the kernels of ours that stand for them: traces/suites/SUITE.toml.
 
-    paper = "Authors: Title. Venue"         the citation
+    paper = "Authors: Title. Venue"         the citation; a suite of no paper has neither this nor the next
     source = "Table 2, Sec 6.1"             where the paper lists its programs
     machine = "gtx980"                      preset of the paper's GPU (platform/machines)
     warp_size = 32
@@ -67,11 +67,11 @@ class Coverage:
 @dataclass(frozen=True)
 class Suite:
     name: str  # of the file
-    paper: str
-    source: str
     machine: str
     warp_size: int
     addresses: int
+    paper: str = ""  # none: a suite of our own
+    source: str = ""
     programs: Tuple[Program, ...] = field(default=())
 
     @property
@@ -154,15 +154,19 @@ class _Kernels:
         self.folder = Path(folder)
         self._entries: Dict[str, List[str]] = {}
 
+    def _ptx(self, kernel: str) -> Path:
+        """The file that the launch file names."""
+        return self.folder / kernel / _load(self.folder / kernel / "launch.toml")["ptx"]
+
     def check(self, kernel: str, entries: Sequence[str], where: str) -> None:
         if "/" in kernel or not (self.folder / kernel / "launch.toml").is_file():
             raise ReproductionError(f"{where}: kernel: '{kernel}' is no kernel, expected a folder of {self.folder} with "
                                     f"a launch.toml")
         if entries and kernel not in self._entries:
-            self._entries[kernel] = entries_of(self.folder / kernel / f"{kernel}.sm75.ptx")
+            self._entries[kernel] = entries_of(self._ptx(kernel))
         for entry in entries:
             if entry not in self._entries[kernel]:
-                raise ReproductionError(f"{where}: entries: {kernel}.sm75.ptx has no entry '{entry}', expected some of "
+                raise ReproductionError(f"{where}: entries: {self._ptx(kernel).name} has no entry '{entry}', expected some of "
                                         f"{', '.join(self._entries[kernel])}")
 
 
@@ -171,7 +175,9 @@ def read(path: Path, kernels: Path = kernels_folder) -> Suite:
     path = Path(path)
     document = _load(path)
     programs = document.pop("program", None)
-    _checked(document, _suite_keys, list(_suite_keys), str(path))
+    of_paper_keys = {"paper", "source"}
+    required = [k for k in _suite_keys if k not in of_paper_keys or of_paper_keys & set(document)]
+    _checked(document, _suite_keys, required, str(path))
     if not (machines_folder / f"{document['machine']}.toml").is_file():
         known = sorted(p.stem for p in machines_folder.glob("*.toml"))
         raise ReproductionError(f"{path}: machine: found '{document['machine']}', expected one of {', '.join(known)}")
@@ -215,6 +221,16 @@ def of_paper(name: str) -> Suite:
 
 
 def read_all(folder: Path = suites_folder, kernels: Path = kernels_folder) -> Dict[str, Suite]:
+    """Those of papers."""
+    return {name: s for name, s in _read_each(folder, kernels).items() if s.paper}
+
+
+def own(folder: Path = suites_folder, kernels: Path = kernels_folder) -> Dict[str, Suite]:
+    """Those of no paper."""
+    return {name: s for name, s in _read_each(folder, kernels).items() if not s.paper}
+
+
+def _read_each(folder: Path, kernels: Path) -> Dict[str, Suite]:
     return {name: read(Path(folder) / f"{name}.toml", kernels) for name in names(folder)}
 
 
@@ -223,6 +239,13 @@ def read_all(folder: Path = suites_folder, kernels: Path = kernels_folder) -> Di
 def kernel_names(folder: Path = kernels_folder) -> List[str]:
     """All kernels, those too that no paper measures."""
     return sorted(p.parent.name for p in Path(folder).glob("*/launch.toml"))
+
+
+def kernels_beside_own(folder: Path = kernels_folder) -> List[str]:
+    """All kernels but those that only suites of our own have."""
+    of_papers = {k for s in read_all(kernels=folder).values() for k in s.kernels}
+    own_kernels = {k for s in own(kernels=folder).values() for k in s.kernels}
+    return [k for k in kernel_names(folder) if k in of_papers or k not in own_kernels]
 
 
 def entries_of(ptx: Path) -> List[str]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""All kernels of traces/kernels in numbers, and which programs of which paper they stand for: README.md, a figure,
-results.csv. Three simulations a kernel; see --help."""
+"""The kernels of traces/kernels, without those of suites of our own, in numbers, and which programs of which paper they
+stand for: README.md, a figure, results.csv. Three simulations a kernel; see --help."""
 
 import argparse
 import sys
@@ -23,7 +23,7 @@ def _options(arguments: Optional[List[str]]) -> argparse.Namespace:
     parser.add_argument("--from-results", action="store_true",
                         help="run nothing: make the page again from the results.csv that is kept beside it, for "
                              "example after a change of traces/suites")
-    return command.checked(parser.parse_args(arguments), suite.kernel_names())
+    return command.checked(parser.parse_args(arguments), suite.kernels_beside_own())
 
 
 def run(arguments: Optional[List[str]] = None) -> int:

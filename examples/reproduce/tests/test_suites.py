@@ -53,6 +53,15 @@ class Suites(unittest.TestCase):
         wir = suite.read(suite.suites_folder / "wir.toml").programs
         self.assertEqual((wir[0].abbreviation, wir[-1].abbreviation), ("SF", "HW"))
 
+    def test_suites_of_our_own_are_of_no_paper(self):
+        own = suite.own()
+        self.assertEqual(list(own), ["modern"])
+        self.assertFalse(set(own) & set(suite.read_all()))
+        self.assertEqual(suite.names(), sorted([*own, *suite.read_all()]))
+        self.assertEqual((own["modern"].paper, own["modern"].source, own["modern"].machine), ("", "", "h100"))
+        self.assertEqual(own["modern"].annotate_options(), ())
+        self.assertEqual(sorted([*own["modern"].kernels, *suite.kernels_beside_own()]), suite.kernel_names())
+
     def test_means_count_a_kernel_once_for_each_of_its_programs(self):
         greener = suite.of_paper("greener")
         self.assertEqual(greener.names_by_kernel()["bfs"], ["BFS1", "BFS2"])
@@ -76,7 +85,9 @@ class Suites(unittest.TestCase):
 
     def test_errors_name_file_program_and_key(self):
         self.assertEqual(self.message_of(head), "s.toml: 'program' is missing, expected [[program]] tables")
-        self.assertEqual(self.message_of(program), "s.toml: 'paper' is missing")
+        self.assertEqual(self.message_of(program), "s.toml: 'machine' is missing")
+        self.assertEqual(self.message_of('source = "Table 1"\n' + program), "s.toml: 'paper' is missing")
+        self.assertEqual(self.message_of('paper = "P"\n' + program), "s.toml: 'source' is missing")
         self.assertTrue(self.message_of(head + "colour = 1\n" + program).startswith(
             "s.toml: unknown key 'colour', expected paper, "))
         self.assertTrue(self.message_of(head.replace("gtx980", "gtx") + program).startswith(

@@ -42,8 +42,10 @@ def _programs(suites: Path) -> Dict[str, List[str]]:
     """Names in the papers, by the kernel that stands for them. A suite's file is TOML of one key a line."""
     found: Dict[str, List[str]] = {}
     for path in sorted(suites.glob("*.toml")):
-        name = ""
-        for key, value in re.findall(r'(?m)^(name|kernel) = "([^"]*)"', path.read_text(encoding="utf-8")):
+        name, text = "", path.read_text(encoding="utf-8")
+        if not re.search(r"(?m)^paper = ", text):
+            continue
+        for key, value in re.findall(r'(?m)^(name|kernel) = "([^"]*)"', text):
             if key == "name":
                 name = value
             else:
