@@ -93,7 +93,8 @@ std::string instruction_text(const StaticInstruction& i) {
   append(destinations_text(i, source));
   const bool memory = i.reads_memory || i.writes_memory;
   if (memory && source < count) append(address_text(i, i.operands[source++]));
-  append(list_text(i, source, count, memory && !i.reads_memory));
+  const bool packs = i.opcode.rfind("pack.", 0) == 0;
+  append(list_text(i, source, count, (memory && !i.reads_memory) || packs));
   if (i.branch_target >= 0) append("-> " + std::to_string(i.branch_target));
   return text;
 }
