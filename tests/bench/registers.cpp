@@ -32,10 +32,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* usage =
     "usage: regatta-registers [--limits] [--max-registers N] [--no-schedule] [PTX...]\n\n"
-    "Registers per thread of every entry of the PTX files (those nvcc made in traces/kernels unless some are named, "
-    "and,\n"
-    "for the time it takes, a generated one of 7,000 instructions): ours, and those of 'ptxas -v -arch=sm_75', found "
-    "by the variable PTXAS, on the PATH or in /usr/local/cuda/bin.\n"
+    "Registers per thread of every entry of the PTX files (those nvcc made in traces/kernels unless some are named,\n"
+    "and, for the time it takes, a generated one of 7,000 instructions): ours, and those of 'ptxas -v' for the target\n"
+    "in the file's name (none: sm_75). ptxas is that of the variable PTXAS, on the PATH or in /usr/local/cuda/bin.\n"
     "With --limits the exit status is 3 when the geometric mean of ours over theirs is above 1.25, one entry is above\n"
     "1.6 or spills; 77 when there is no ptxas.\n";
 
@@ -53,6 +52,12 @@ struct Options {
   std::vector<std::string> files;
   bool generated = false;  ///< and a generated kernel of 7,000 instructions
 };
+
+/// "sm_80" of "name.sm80.ptx"; empty for other names.
+std::string target_of(const fs::path& path) {
+  const std::string target = path.stem().extension().string();
+  return path.extension() == ".ptx" && target.rfind(".sm", 0) == 0 ? "sm_" + target.substr(3) : "";
+}
 
 Options parse(int argc, char** argv) {
   Options o;
@@ -76,8 +81,9 @@ Options parse(int argc, char** argv) {
   }
   if (o.files.empty()) {
     for (const auto& entry : fs::recursive_directory_iterator(REGATTA_KERNELS)) {
-      const std::string path = entry.path().string(), ending = ".sm75.ptx";
-      if (path.size() > ending.size() && path.compare(path.size() - ending.size(), ending.size(), ending) == 0)
+      const std::string path = entry.path().string();
+      // sm35 is clang's.
+      if (const std::string target = target_of(path); !target.empty() && target.rfind("sm_35", 0) != 0)
         o.files.push_back(path);
     }
     std::sort(o.files.begin(), o.files.end());
@@ -107,7 +113,9 @@ std::string quoted(const std::string& word) {
 
 /// What ptxas says of each entry.
 std::map<std::string, unsigned> assemble(const std::string& ptxas, const std::string& file) {
-  const std::string command = quoted(ptxas) + " -v -arch=sm_75 " + quoted(file) + " -o /dev/null 2>&1";
+  const std::string target = target_of(file);
+  const std::string command = quoted(ptxas) + " -v -arch=" + quoted(target.empty() ? "sm_75" : target) + " " +
+                              quoted(file) + " -o /dev/null 2>&1";
   const auto close = [](std::FILE* f) { ::pclose(f); };
   const std::unique_ptr<std::FILE, decltype(close)> pipe(::popen(command.c_str(), "r"), close);
   if (!pipe) throw std::runtime_error("cannot run " + command);
@@ -215,7 +223,7 @@ int report(const std::vector<Row>& rows, bool limits) {
     largest = std::max(largest, r.ratio());
     ++compared;
   }
-  std::cout << "registers per thread: ours, and ptxas -v for sm_75\n\n" << table.str();
+  std::cout << "registers per thread: ours, and ptxas -v\n\n" << table.str();
   if (compared == 0) return limits ? skipped : 0;
   const double mean = std::exp(logarithms / compared);
   std::cout << "\ngeometric mean of the ratio " << fixed(mean, 3) << ", largest " << fixed(largest, 3) << ", over "
