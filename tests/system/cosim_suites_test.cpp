@@ -71,7 +71,7 @@ Options fitting(const std::string& trace, Options options) {
 
 void check(const Case& c) {
   double sum = 0;
-  for (const std::string& kernel : test::kernel_names()) {
+  for (const std::string& kernel : test::kernels_for_all_machines()) {
     CAPTURE(kernel);
     const Folder folder;
     tool::AnnotateOptions o;

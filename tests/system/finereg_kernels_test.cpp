@@ -121,7 +121,8 @@ bool run_random(test::Dice& dice) {
 
 TEST_CASE("kernels under FineReg, splits of the register file") {
   const std::size_t one_of = test::times(6, 1);
-  for (std::size_t i = 0; i < test::kernel_names().size(); i += one_of) check_splits(test::kernel_names()[i]);
+  const auto kernels = test::kernels_for_all_machines();
+  for (std::size_t i = 0; i < kernels.size(); i += one_of) check_splits(kernels[i]);
 }
 
 TEST_CASE("random machines switch CTAs") {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel_references.h"
 
+#include <regatta/base/input_file.h>
+
+#include <algorithm>
 #include <stdexcept>
 
 namespace regatta::test {
@@ -28,6 +31,17 @@ const std::vector<std::string>& kernel_names() {
     for (const Entry& e : table) n.emplace_back(e.kernel);
     return n;
   }();
+  return names;
+}
+
+bool uses_tensor_cores(const std::string& kernel) {
+  const std::string text = base::read_text(ptx_path(kernel, Ptx::nvcc));
+  return text.find("mma.sync.") != std::string::npos || text.find("wgmma.") != std::string::npos;
+}
+
+std::vector<std::string> kernels_for_all_machines() {
+  std::vector<std::string> names = kernel_names();
+  names.erase(std::remove_if(names.begin(), names.end(), uses_tensor_cores), names.end());
   return names;
 }
 

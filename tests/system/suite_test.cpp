@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every kernel of traces/kernels under schemes, on the machine that a scheme is meant for: all operands right, nothing
-// lost, all contracts kept. Each scheme meets one kernel of six, each kernel one scheme of six (of eleven under
-// sanitizers); test-all runs all pairs.
+// Every kernel of traces/kernels under schemes, on the machine that a scheme is meant for, or on h100 if it needs
+// tensor cores: all operands right, nothing lost, all contracts kept. Each scheme meets one kernel of six, each kernel
+// one scheme of six (of eleven under sanitizers); test-all runs all pairs.
 #include <regatta/assembly/scheme.h>
 #include <regatta/schemes/schemes.h>
 #include <regatta/test/catch.h>
@@ -60,10 +60,11 @@ void check_schemes(const std::string& kernel) {
   std::map<unsigned, std::string> traces;
   const assembly::SchemeRegistry registry = schemes::all();
   const auto& kernels = test::kernel_names();
+  const bool tensor_cores = test::uses_tensor_cores(kernel);
   std::size_t number = static_cast<std::size_t>(std::find(kernels.begin(), kernels.end(), kernel) - kernels.begin());
   for (const auto& known : registry.schemes()) {
     if (++number % one_of != 0 && !test::all_are_wanted()) continue;
-    const MachineOf on = machine_of(known->name());
+    const MachineOf on = tensor_cores ? MachineOf{"h100", 32} : machine_of(known->name());
     std::string& trace = traces[on.warp_size];
     if (trace.empty()) {
       tool::AnnotateOptions o;

@@ -32,7 +32,8 @@ void check_target(const std::string& kernel, test::Ptx ptx = test::Ptx::nvcc) {
   for (const Expected& e : expected) o.dumps.emplace_back(e.buffer, folder.file(e.buffer));
   tool::annotate(o);
   for (const Expected& e : expected) CHECK(test::compare(e, folder.read(e.buffer)) == "");
-  for (const char* machine : {"h100", "gtx980"}) test::statistics_of(folder, o.out, {"--machine", machine});
+  test::statistics_of(folder, o.out, {"--machine", "h100"});
+  if (!test::uses_tensor_cores(kernel)) test::statistics_of(folder, o.out, {"--machine", "gtx980"});
 }
 
 /// With branches, loops, divisions and roots, and launches that depend on each other.
