@@ -5,7 +5,7 @@ namespace regatta::test {
 namespace {
 
 /// A stage at a time, from the largest distance to the smallest.
-void transform(std::vector<float>& values) {
+void walsh(std::vector<float>& values) {
   for (std::size_t distance = values.size() / 2; distance > 0; distance /= 2) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       if ((i & distance) != 0) continue;
@@ -23,11 +23,11 @@ std::vector<Expected> expected_fast_walsh(const LaunchData& data) {
   auto values = data.buffer<float>("data");
   auto kernel = data.buffer<float>("taps");
   kernel.resize(values.size());
-  transform(values);
-  transform(kernel);
+  walsh(values);
+  walsh(kernel);
   const float scale = 1.0f / static_cast<float>(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] *= kernel[i] * scale;
-  transform(values);
+  walsh(values);
   return {exact("data", values)};
 }
 
