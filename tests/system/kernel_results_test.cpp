@@ -210,6 +210,7 @@ TEST_CASE("reduction computes what its reference does at full size", REGATTA_MOR
 
 // Suite modern.
 TEST_CASE("embedding computes what its reference does at full size", REGATTA_MORE) { check_full("embedding"); }
+TEST_CASE("gemm_split_k computes what its reference does at full size", REGATTA_MORE) { check_full("gemm_split_k"); }
 TEST_CASE("gemv_int4 computes what its reference does at full size", REGATTA_MORE) { check_full("gemv_int4"); }
 TEST_CASE("layer_norm computes what its reference does at full size", REGATTA_MORE) { check_full("layer_norm"); }
 TEST_CASE("moe_routing computes what its reference does at full size", REGATTA_MORE) { check_full("moe_routing"); }
@@ -220,5 +221,7 @@ TEST_CASE("rotary computes what its reference does at full size", REGATTA_MORE) 
 TEST_CASE("scan_lookback computes what its reference does at full size", REGATTA_MORE) { check_full("scan_lookback"); }
 TEST_CASE("softmax computes what its reference does at full size", REGATTA_MORE) { check_full("softmax"); }
 TEST_CASE("swiglu computes what its reference does at full size", REGATTA_MORE) { check_full("swiglu"); }
-TEST_CASE("top_k_sampling computes what its reference does at full size", REGATTA_MORE) { check_full("top_k_sampling"); }
+TEST_CASE("top_k_sampling computes what its reference does at full size", REGATTA_MORE) {
+  check_full("top_k_sampling");
+}
 #endif
