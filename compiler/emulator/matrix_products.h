@@ -51,16 +51,27 @@ void multiply_floats(const ir::TensorModifiers& t, const Matrices& f, TensorResu
 
 template <class Matrices>
 void multiply_integers(const ir::TensorModifiers& t, bool saturates, const Matrices& f, TensorResults& d) {
+  std::array<std::array<std::int32_t, most_tensor_k>, tensor_columns> column;
+  for (unsigned n = 0; n < tensor_columns; ++n)
+    for (unsigned k = 0; k < t.k; ++k) column[n][k] = tensor_integer(f.b(k, n), t.b);
+  std::array<std::int32_t, most_tensor_k> row;
   for (unsigned m = 0; m < t.m; ++m) {
+    for (unsigned k = 0; k < t.k; ++k) row[k] = tensor_integer(f.a(m, k), t.a);
     for (unsigned n = 0; n < tensor_columns; ++n) {
-      std::int64_t sum = static_cast<std::int32_t>(f.c(m, n));
-      for (unsigned k = 0; k < t.k; ++k) {
-        const std::uint32_t a = f.a(m, k), b = f.b(k, n);
-        sum += t.product == ir::TensorProduct::xor_popc ? static_cast<std::int64_t>(a ^ b)
-               : t.product == ir::TensorProduct::and_popc
-                   ? static_cast<std::int64_t>(a & b)
-                   : std::int64_t{tensor_integer(a, t.a)} * tensor_integer(b, t.b);
+      const std::array<std::int32_t, most_tensor_k>& b = column[n];
+      std::int32_t products = 0;  // at most 32 of 16 bits
+      switch (t.product) {
+        case ir::TensorProduct::xor_popc:
+          for (unsigned k = 0; k < t.k; ++k) products += row[k] ^ b[k];
+          break;
+        case ir::TensorProduct::and_popc:
+          for (unsigned k = 0; k < t.k; ++k) products += row[k] & b[k];
+          break;
+        case ir::TensorProduct::multiply:
+          for (unsigned k = 0; k < t.k; ++k) products += row[k] * b[k];
+          break;
       }
+      std::int64_t sum = std::int64_t{static_cast<std::int32_t>(f.c(m, n))} + products;
       if (saturates) sum = std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX);
       d[m][n] = static_cast<std::uint32_t>(sum);
     }
