@@ -44,6 +44,10 @@ struct AllocationState {
   ir::Function* f = nullptr;
   AllocationOptions options;
   std::vector<Tuple> tuples;
+  /// Per virtual register, 1 + the tuple that it is in without copies, and where there, in registers; 0: in none. They
+  /// are the operands of matrix instructions, whose lives are long and whose copies would outnumber the products.
+  std::vector<std::uint32_t> tuple_of;
+  std::vector<std::uint8_t> place_in_tuple;
   /// Registers that exist only around one instruction: spilling them would gain nothing. Their guarded
   /// definitions kill, since every use stands under the same condition.
   std::vector<bool> pinned;
@@ -63,6 +67,9 @@ std::uint32_t merge_copies(ir::Function& f, unsigned max_registers);
 /// legalize.cpp: splits the operands of vector accesses off into tuples, and gives an instruction that overwrites
 /// its own guard a copy of it, so that code inserted after it can stand under the same guard.
 void legalize(AllocationState& state);
+/// Takes tuples apart that have one of `registers` as an operand without a copy: it is to be spilled, and the others
+/// with it need not stand side by side any more.
+void dissolve_tuples(AllocationState& state, const std::vector<std::uint32_t>& registers);
 
 /// Estimated executions of a block inside `depth` loops, in units of the function's entry.
 double loop_weight(std::uint32_t depth);

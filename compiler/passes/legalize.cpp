@@ -10,6 +10,8 @@ std::uint32_t AllocationState::new_register(unsigned words, bool is_predicate, c
   r.name = name;
   f->registers.push_back(r);
   pinned.resize(f->registers.size(), false);
+  tuple_of.resize(f->registers.size(), 0);
+  place_in_tuple.resize(f->registers.size(), 0);
   return static_cast<std::uint32_t>(f->registers.size() - 1);
 }
 
@@ -69,11 +71,96 @@ void split_group(AllocationState& state, Instruction& i, const ir::OperandGroup&
   state.tuples.push_back(tuple);
 }
 
+bool is_matrix(const Instruction& i) { return ir::is_exchange(i.op) && ir::operand_groups(i).count != 0; }
+
+const Operand* begin_of(const Instruction& i, const ir::OperandGroup& g) {
+  return (g.destinations ? i.destinations : i.sources).data() + g.first;
+}
+
+/// Whether the operands are consecutive in one tuple already, from a multiple of their number on.
+bool stand_together(const AllocationState& state, const Instruction& i, const ir::OperandGroup& g) {
+  const Operand* const o = begin_of(i, g);
+  unsigned words = 0;
+  for (unsigned n = 0; n < g.count; ++n) {
+    if (!o[n].is_reg() || state.tuple_of[o[n].id] == 0 || state.tuple_of[o[n].id] != state.tuple_of[o[0].id] ||
+        state.place_in_tuple[o[n].id] != state.place_in_tuple[o[0].id] + words)
+      return false;
+    words += o[n].words;
+  }
+  return state.place_in_tuple[o[0].id] % words == 0;
+}
+
+/// Makes the operands a tuple, unless one of them is in one, or is there twice.
+void adopt(AllocationState& state, const Instruction& i, const ir::OperandGroup& g) {
+  const Operand* const o = begin_of(i, g);
+  for (unsigned n = 0; n < g.count; ++n) {
+    if (!o[n].is_reg() || state.tuple_of[o[n].id] != 0) return;
+    for (unsigned before = 0; before < n; ++before)
+      if (o[before].id == o[n].id) return;
+  }
+  Tuple tuple;
+  unsigned words = 0;
+  for (unsigned n = 0; n < g.count; ++n) {
+    tuple.push_back(o[n].id);
+    state.tuple_of[o[n].id] = static_cast<std::uint32_t>(state.tuples.size() + 1);
+    state.place_in_tuple[o[n].id] = static_cast<std::uint8_t>(words);
+    words += o[n].words;
+  }
+  state.tuples.push_back(std::move(tuple));
+}
+
+/// Long groups first: a pair may be a half of four registers that are loaded together.
+void adopt_operands(AllocationState& state) {
+  for (const unsigned count : {4u, 2u})
+    for (const ir::Block& block : state.f->blocks)
+      for (const Instruction& i : block.instructions) {
+        if (!is_matrix(i)) continue;
+        for (const ir::OperandGroup& g : ir::operand_groups(i))
+          if (g.count == count) adopt(state, i, g);
+      }
+}
+
 }  // namespace
+
+void dissolve_tuples(AllocationState& state, const std::vector<std::uint32_t>& registers) {
+  std::vector<bool> apart(state.tuples.size() + 1, false);
+  bool any = false;
+  for (const std::uint32_t r : registers) {
+    if (state.tuple_of[r] == 0) continue;
+    apart[state.tuple_of[r]] = any = true;
+  }
+  if (!any) return;
+  for (std::size_t t = 1; t < apart.size(); ++t) {
+    if (!apart[t]) continue;
+    for (const std::uint32_t r : state.tuples[t - 1]) state.tuple_of[r] = 0;
+    state.tuples[t - 1].clear();
+  }
+  for (ir::Block& block : state.f->blocks) {
+    std::vector<Instruction> code;
+    code.reserve(block.instructions.size());
+    for (Instruction& i : block.instructions) {
+      std::vector<Instruction> before, after;
+      if (is_matrix(i)) {
+        for (const ir::OperandGroup& g : ir::operand_groups(i)) {
+          // Others are of temporaries that stand side by side for this instruction.
+          const Operand* const o = begin_of(i, g);
+          if (!state.pinned[o->id] && !stand_together(state, i, g)) split_group(state, i, g, before, after);
+        }
+      }
+      for (Instruction& n : before) code.push_back(std::move(n));
+      code.push_back(std::move(i));
+      for (Instruction& n : after) code.push_back(std::move(n));
+    }
+    block.instructions = std::move(code);
+  }
+}
 
 void legalize(AllocationState& state) {
   ir::Function& f = *state.f;
   state.pinned.assign(f.registers.size(), false);
+  state.tuple_of.assign(f.registers.size(), 0);
+  state.place_in_tuple.assign(f.registers.size(), 0);
+  adopt_operands(state);
   for (ir::Block& block : f.blocks) {
     std::vector<Instruction> code;
     code.reserve(block.instructions.size());
@@ -88,7 +175,8 @@ void legalize(AllocationState& state) {
             i.guard = copy;
             break;
           }
-      for (const ir::OperandGroup& g : ir::operand_groups(i)) split_group(state, i, g, before, after);
+      for (const ir::OperandGroup& g : ir::operand_groups(i))
+        if (!is_matrix(i) || !stand_together(state, i, g)) split_group(state, i, g, before, after);
       for (Instruction& n : before) code.push_back(std::move(n));
       code.push_back(std::move(i));
       for (Instruction& n : after) code.push_back(std::move(n));

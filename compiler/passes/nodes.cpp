@@ -34,7 +34,7 @@ Nodes::Nodes(const AllocationState& state, const Interference& graph)
     node[at].members.push_back({vreg, offset});
   };
   for (const Tuple& tuple : state.tuples) {
-    if (!graph.appears(tuple.front())) continue;
+    if (tuple.empty() || !graph.appears(tuple.front())) continue;
     unsigned width = 0;
     for (std::uint32_t v : tuple) width += words(v);
     const std::uint32_t at = new_node(width, false);

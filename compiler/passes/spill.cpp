@@ -189,6 +189,11 @@ void Spiller::run() {
 void insert_spills(AllocationState& state, const Nodes& nodes, const std::vector<std::uint32_t>& spilled,
                    AllocationResult& result) {
   ir::Function& f = *state.f;
+  std::vector<std::uint32_t> registers;
+  for (std::uint32_t n : spilled)
+    for (const Member& m : nodes.node[n].members)
+      if (!state.pinned[m.vreg]) registers.push_back(m.vreg);
+  dissolve_tuples(state, registers);
   const Rematerialization remat(f);
   std::vector<Home> homes(f.registers.size());
   for (std::uint32_t n : spilled) {
