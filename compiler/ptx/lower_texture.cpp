@@ -143,7 +143,7 @@ void FunctionLowering::surface(const Statement& s, ir::Instruction proto) {
 void FunctionLowering::surface_store(ir::Instruction store, const std::vector<ir::Operand>& values) {
   const std::size_t registers = store.sources.size() + values.size() * ir::words_of(store.type);
   store.mod.texture.elements = static_cast<std::uint8_t>(values.size());
-  if (registers <= trace::max_source_registers) {
+  if (registers <= trace::max_plain_source_registers) {
     store.sources.insert(store.sources.end(), values.begin(), values.end());
     append(std::move(store));
     return;
