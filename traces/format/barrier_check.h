@@ -17,7 +17,9 @@ class BarrierCheck {
   explicit BarrierCheck(const Kernel& kernel);
   void begin_warp(const WarpColumns& warp) {
     if (!judged_) return;
-    warps_.push_back({&warp, {}, 0, false});
+    WarpArrivals arrivals;
+    arrivals.columns = &warp;
+    warps_.push_back(std::move(arrivals));
   }
   /// The instruction that the cursor is at.
   void arrived(const WarpCursor& cursor) {
@@ -38,6 +40,8 @@ class BarrierCheck {
     std::vector<Arrival> all;
     std::size_t next = 0;
     bool waits = false;
+    bool waits_for_cluster = false;  ///< at the barrier of the cluster
+    std::uint64_t phase = 0;         ///< of that barrier: where it has arrived and not waited yet
   };
   struct Barrier {
     std::uint32_t warps = 0, threads = 0, expected = 0;
@@ -45,12 +49,16 @@ class BarrierCheck {
   };
 
   void note(const WarpCursor& cursor);
+  /// A half of the barrier of the cluster.
+  void half(WarpArrivals& warp, const StaticInstruction& i, const std::vector<bool>& over);
+  void complete_cluster(const std::vector<bool>& over);
   /// Opens the barrier if it is complete.
   bool complete(Barrier& barrier, std::size_t running);
 
   bool judged_ = false;  ///< the kernel has barriers, and all of them are static
   std::vector<WarpArrivals> warps_;
   std::array<Barrier, 16> barriers_;
+  std::uint64_t cluster_phase_ = 1;
 };
 
 }  // namespace regatta::trace

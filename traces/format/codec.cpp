@@ -90,6 +90,9 @@ void encode(const StaticInstruction& i, proto::StaticInstruction& m) {
   m.set_barrier_id(i.barrier_id);
   m.set_barrier_threads(i.barrier_threads);
   m.set_barrier_arrives(i.barrier_arrives);
+  m.set_barrier_half(static_cast<proto::BarrierHalf>(i.barrier_half));
+  m.set_register_budget(i.register_budget);
+  m.set_raises_budget(i.raises_budget);
   for (const Operand& operand : i.operands) {
     proto::Operand* o = m.add_operands();
     o->set_kind(static_cast<proto::Operand::Kind>(operand.kind));
@@ -129,6 +132,9 @@ StaticInstruction decode(const proto::StaticInstruction& m) {
   i.barrier_id = narrow<std::uint8_t>(m.barrier_id(), "barrier");
   i.barrier_threads = m.barrier_threads();
   i.barrier_arrives = m.barrier_arrives();
+  i.barrier_half = narrow_enum<BarrierHalf>(m.barrier_half(), "half of a barrier");
+  i.register_budget = narrow<std::uint16_t>(m.register_budget(), "register budget");
+  i.raises_budget = m.raises_budget();
   i.operands.reserve(static_cast<std::size_t>(m.operands_size()));
   for (const proto::Operand& o : m.operands()) {
     Operand operand;
@@ -179,6 +185,7 @@ void encode(const Kernel& kernel, proto::Kernel& m) {
   for (const std::string& file : kernel.source_files) m.add_source_files(file);
   m.set_warp_size(kernel.warp_size);
   m.set_registers_per_thread(kernel.registers_per_thread);
+  m.set_launch_registers(kernel.launch_registers);
   m.set_predicates(kernel.predicates);
   m.set_static_shared_bytes(kernel.static_shared_bytes);
   m.set_local_bytes_per_thread(kernel.local_bytes_per_thread);
@@ -224,6 +231,7 @@ Kernel decode(const proto::Kernel& m) {
   kernel.source_files.assign(m.source_files().begin(), m.source_files().end());
   kernel.warp_size = m.warp_size();
   kernel.registers_per_thread = m.registers_per_thread();
+  kernel.launch_registers = m.launch_registers();
   kernel.predicates = m.predicates();
   kernel.static_shared_bytes = m.static_shared_bytes();
   kernel.local_bytes_per_thread = m.local_bytes_per_thread();

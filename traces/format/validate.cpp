@@ -47,6 +47,19 @@ void check_operand(const Operand& operand) {
   }
 }
 
+void check_budget(const StaticInstruction& i, const Kernel& kernel) {
+  if (i.register_budget < least_register_budget || i.register_budget > most_register_budget ||
+      i.register_budget % register_budget_step != 0) {
+    throw Malformed("register budget is " + std::to_string(i.register_budget) + ", expected a multiple of " +
+                    std::to_string(register_budget_step) + " from " + std::to_string(least_register_budget) + " to " +
+                    std::to_string(most_register_budget));
+  }
+  if (kernel.launch_registers == 0)
+    throw Malformed("sets a register budget, and the kernel does not say with how many registers it begins");
+  if (i.op_class != OpClass::nop)
+    throw Malformed("sets a register budget and is of class " + std::string(to_string(i.op_class)));
+}
+
 void check_instruction(const StaticInstruction& i, const Kernel& kernel) {
   const auto size = kernel.instructions.size();
   if (i.opcode.empty()) throw Malformed("opcode is empty");
@@ -66,6 +79,12 @@ void check_instruction(const StaticInstruction& i, const Kernel& kernel) {
   if (i.op_class == OpClass::branch && i.branch_target < 0) throw Malformed("a branch without a target");
   at_most(i.barrier_id, max_barrier_id, "barrier");
   at_most(i.barrier_threads, max_threads_per_cta, "barrier threads");
+  at_most(static_cast<unsigned>(i.barrier_half), static_cast<unsigned>(BarrierHalf::wait), "half of a barrier");
+  if (i.barrier_half != BarrierHalf::none && i.op_class != OpClass::barrier)
+    throw Malformed("is half of a barrier and of class " + std::string(to_string(i.op_class)));
+  if ((i.barrier_half == BarrierHalf::arrive) != i.barrier_arrives && i.barrier_half != BarrierHalf::none)
+    throw Malformed("is half of a barrier, and whether it waits contradicts that");
+  if (i.register_budget != 0) check_budget(i, kernel);
   for (const Operand& operand : i.operands) check_operand(operand);
   at_most(i.operand_destinations, i.operands.size(), "number of destination operands");
   if (i.source_line != 0) below(i.source_file, kernel.source_files.size(), "source file");
@@ -189,6 +208,8 @@ void validate(const Kernel& kernel, const SectionRegistry& sections) {
     throw Malformed("warp size is " + std::to_string(kernel.warp_size) + ", expected 32 or 64");
   }
   at_most(kernel.registers_per_thread, max_general_registers, "registers per thread");
+  at_most(kernel.launch_registers, max_general_registers, "registers at launch");
+  at_most(kernel.registers_per_thread, most_registers(kernel), "registers per thread");
   at_most(kernel.predicates, max_predicates, "predicates");
   if (kernel.instructions.empty()) throw Malformed("has no instruction");
   at_most(kernel.instructions.size(), max_instructions, "number of instructions");

@@ -19,6 +19,8 @@ inline constexpr std::uint32_t max_opcode_id = 1u << 20;
 inline constexpr std::uint32_t max_instructions = 1u << 24;
 inline constexpr std::uint32_t max_threads_per_cta = 1024;
 inline constexpr std::uint32_t max_barrier_id = 15;
+/// Of a setmaxnreg (PTX ISA).
+inline constexpr unsigned least_register_budget = 24, most_register_budget = 256, register_budget_step = 8;
 
 /// `sections`: the annotations that are looked into.
 void validate(const Kernel& kernel, const SectionRegistry& sections);

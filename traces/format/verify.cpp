@@ -27,6 +27,7 @@ class WarpCheck {
     }
     std::uint64_t instructions = 0;
     std::uint64_t threads = 0;
+    unsigned budget = kernel_.launch_registers;
     while (cursor.next()) {
       const StaticInstruction& instruction = cursor.instruction();
       ++instructions;
@@ -40,6 +41,7 @@ class WarpCheck {
         for (unsigned words = cursor.stored_words(); words != 0; --words) cursor.stored(value_);
       }
       if (program_) {
+        if (kernel_.launch_registers != 0) follow_budget(cursor, budget);
         results_.decode(cursor);
         barriers.arrived(cursor);
         flow.step();
@@ -76,6 +78,20 @@ class WarpCheck {
                               std::to_string(offset) + " in lane " + std::to_string(lane) + ", the CTA has " +
                               std::to_string(bytes));
     }
+  }
+
+  /// `budget`: the registers that a thread of the warp has, before the instruction and behind it.
+  static void follow_budget(const WarpCursor& cursor, unsigned& budget) {
+    const StaticInstruction& i = cursor.instruction();
+    if (cursor.active_mask() == 0) return;
+    unsigned most = 0;
+    for (unsigned s = 0; s < i.source_count; ++s) most = std::max<unsigned>(most, i.sources[s] + 1u);
+    for (unsigned d = 0; d < i.destination_count; ++d) most = std::max<unsigned>(most, i.destinations[d] + 1u);
+    if (most > budget) {
+      cursor.path().malformed(i.opcode + " names R" + std::to_string(most - 1) + " where a thread has " +
+                              std::to_string(budget) + " registers");
+    }
+    if (i.register_budget != 0) budget = i.register_budget;
   }
 
   const Kernel& kernel_;

@@ -26,6 +26,10 @@ void show_kernel(std::size_t number, const Kernel& kernel, const SectionRegistry
   row("registers per thread", std::to_string(kernel.registers_per_thread) + " of 32 bits, " +
                                   std::to_string(kernel.predicates) + " predicates, " +
                                   std::to_string(kernel.spilled_registers) + " spilled");
+  if (kernel.launch_registers != 0) {
+    row("register budgets", std::to_string(kernel.launch_registers) + " registers per thread at launch, at most " +
+                                std::to_string(most_registers(kernel)));
+  }
   row("static shared", grouped(kernel.static_shared_bytes) + " bytes per CTA");
   row("local", grouped(kernel.local_bytes_per_thread) + " bytes per thread");
   row("code", std::to_string(kernel.instructions.size()) + " instructions in " + std::to_string(kernel.blocks.size()) +

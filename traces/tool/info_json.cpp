@@ -54,6 +54,7 @@ Json kernel_json(std::size_t number, const Kernel& kernel, const SectionRegistry
   j["ptx_file"] = kernel.ptx_file;
   j["warp_size"] = kernel.warp_size;
   j["registers_per_thread"] = kernel.registers_per_thread;
+  if (kernel.launch_registers != 0) j["launch_registers"] = kernel.launch_registers;
   j["predicates"] = kernel.predicates;
   j["spilled_registers"] = kernel.spilled_registers;
   if (kernel.version_tags) j["version_tags"] = true;

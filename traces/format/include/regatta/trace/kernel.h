@@ -24,6 +24,10 @@ struct Operand {
   std::uint64_t value = 0;  ///< register or predicate number, immediate bits, special id, bank offset
 };
 
+/// The half of the barrier of a cluster that an instruction is. That barrier has no number: each thread arrives, and
+/// later waits until all that have not exited have arrived.
+enum class BarrierHalf : std::uint8_t { none, arrive, wait };
+
 struct Guard {
   std::int8_t predicate = -1;  ///< -1: unconditional
   bool negated = false;
@@ -65,6 +69,10 @@ struct StaticInstruction {
   std::uint8_t barrier_id = 0;
   std::uint32_t barrier_threads = 0;  ///< 0 = all threads of the CTA
   bool barrier_arrives = false;       ///< counts the warp there and does not have it wait (bar.arrive)
+  BarrierHalf barrier_half = BarrierHalf::none;
+  /// setmaxnreg: registers that a thread may use from here on, a multiple of 8 from 24 to 256; 0: another instruction.
+  std::uint16_t register_budget = 0;
+  bool raises_budget = false;  ///< setmaxnreg.inc: waits until the CTA has these registers free
 
   std::vector<Operand> operands;  ///< as written, destinations first
   std::uint8_t operand_destinations = 0;
@@ -138,6 +146,9 @@ struct Kernel {
   std::vector<std::string> source_files;  ///< from .file directives
   unsigned warp_size = 32;
   unsigned registers_per_thread = 0;  ///< general registers, highest used + 1
+  /// Of a kernel that changes the registers of its warps (StaticInstruction::register_budget): those that a thread has
+  /// when it begins, which may be fewer than `registers_per_thread`. 0: of any other kernel.
+  unsigned launch_registers = 0;
   unsigned predicates = 0;
   unsigned static_shared_bytes = 0;
   unsigned local_bytes_per_thread = 0;
@@ -158,6 +169,28 @@ struct Kernel {
   /// found by them; nothing else follows from them (Scheme::reads_values()). Only in files of version 4.
   bool version_tags = false;
 };
+
+/// Registers that a thread has when the kernel begins.
+inline unsigned registers_at_launch(const Kernel& k) {
+  return k.launch_registers != 0 ? k.launch_registers : k.registers_per_thread;
+}
+
+/// The most registers that a thread has at any time.
+inline unsigned most_registers(const Kernel& k) {
+  if (k.launch_registers == 0) return k.registers_per_thread;
+  unsigned most = k.launch_registers;
+  for (const StaticInstruction& i : k.instructions) most = i.register_budget > most ? i.register_budget : most;
+  return most;
+}
+
+/// Whether the kernel has what only files of version 5 have: register budgets, or the barrier of a cluster.
+inline bool has_warp_roles(const Kernel& k) {
+  if (k.launch_registers != 0) return true;
+  for (const StaticInstruction& i : k.instructions) {
+    if (i.barrier_half != BarrierHalf::none) return true;
+  }
+  return false;
+}
 
 /// Empty sections of a kernel that was run under the race detector: it found data races, or none.
 inline constexpr const char* races_section = "races";
