@@ -39,6 +39,8 @@ bool orders_memory(const ir::Instruction& i) {
 }
 
 bool orders_everything(const ir::Instruction& i) {
+  // What is live on its two sides has different numbers of registers.
+  if (i.op == Opcode::set_registers) return true;
   return std::any_of(i.sources.begin(), i.sources.end(), [](const Operand& o) {
     if (o.kind != Operand::Kind::special) return false;
     const auto s = static_cast<ir::Special>(o.value);
@@ -160,7 +162,8 @@ void Dependences::memory(const ir::Instruction& i, std::size_t n) {
 void Dependences::exchange(const ir::Instruction& i, std::size_t n) {
   // The lanes of a matrix instruction come to it together wherever it stands.
   const bool keeps_order = i.op == Opcode::shfl || i.op == Opcode::vote || i.op == Opcode::match ||
-                           i.op == Opcode::redux || i.op == Opcode::warp_sync || i.op == Opcode::bar;
+                           i.op == Opcode::redux || i.op == Opcode::elect || i.op == Opcode::warp_sync ||
+                           i.op == Opcode::bar;
   if (!keeps_order) return;
   if (last_exchange_ >= 0) edge(static_cast<std::size_t>(last_exchange_), n, DependenceKind::order);
   last_exchange_ = static_cast<std::int32_t>(n);

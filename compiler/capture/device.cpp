@@ -123,7 +123,7 @@ KernelDescription CapturedDevice::describe(std::uint32_t module, const ptx::Entr
 KernelDescription CapturedDevice::compile(std::uint32_t module, const std::string& name) {
   const Kernel& k = kernel(module, name);
   KernelDescription d = describe(module, entry(module, name));
-  d.registers = k.compiled.trace_kernel.registers_per_thread;
+  d.registers = trace::registers_at_launch(k.compiled.trace_kernel);
   d.local = k.compiled.function->local_bytes;
   return d;
 }

@@ -32,6 +32,7 @@ class FromTrace {
     f.local_bytes = kernel_.local_bytes_per_thread;
     f.allocated = true;
     f.registers_used = kernel_.registers_per_thread;
+    f.entry_registers = kernel_.launch_registers;
     f.predicates_used = kernel_.predicates;
     f.blocks.resize(kernel_.blocks.size());
     for (std::uint32_t b = 0; b < kernel_.blocks.size(); ++b) {
@@ -61,6 +62,13 @@ class FromTrace {
     i.mod.space = from.space;
     i.mod.is_volatile = from.is_volatile;
     if (from.barrier_arrives) i.mod.barrier = BarrierMode::arrive;
+    if (from.barrier_half == trace::BarrierHalf::arrive) i.mod.barrier = BarrierMode::cluster_arrive;
+    if (from.barrier_half == trace::BarrierHalf::wait) i.mod.barrier = BarrierMode::cluster_wait;
+    if (from.register_budget != 0) {
+      i.op = Opcode::set_registers;
+      i.mod.raises = from.raises_budget;
+      i.sources.push_back(Operand::immediate(from.register_budget));
+    }
     if (from.op_class == OpClass::branch) i.target = block_at(index, from.branch_target);
     for (unsigned d = 0; d < from.destination_count; ++d)
       i.destinations.push_back(Operand::reg(from.destinations[d], 1));

@@ -111,6 +111,7 @@ bool has_other_effects(Opcode op) {
     case Opcode::bar:
     case Opcode::membar:
     case Opcode::warp_sync:
+    case Opcode::set_registers:
     case Opcode::trap:
     case Opcode::print:
     case Opcode::add_cc:

@@ -20,15 +20,16 @@ constexpr TypeInfo type_info[] = {{"none", 0},  {"pred", 0}, {"b8", 1},     {"b1
 static_assert(sizeof(type_info) / sizeof(type_info[0]) == static_cast<std::size_t>(Type::tf32) + 1);
 
 constexpr const char* opcode_names[] = {
-    "nop",      "mov",      "pack",      "unpack",    "add",        "sub",  "add",  "addc", "sub",    "subc",
-    "mul",      "mul",      "mul",       "mad",       "mad",        "mad",  "mul",  "fma",  "div",    "rem",
-    "neg",      "abs",      "min",       "max",       "and",        "or",   "xor",  "not",  "shl",    "shr",
-    "setp",     "selp",     "set",       "cvt",       "ld",         "st",   "atom", "red",  "rcp",    "sqrt",
-    "rsqrt",    "ex2",      "lg2",       "sin",       "cos",        "tanh", "popc", "clz",  "brev",   "bfe",
-    "bfi",      "bfind",    "fns",       "prmt",      "shf",        "sad",  "lop3", "dp4a", "dp2a",   "dp2a",
-    "shfl",     "vote",     "match",     "redux",     "activemask", "bra",  "exit", "bar",  "membar", "bar.warp",
-    "trap",     "print",    "tex",       "tld4",      "txq",        "suq",  "suld", "sust", "mma",    "wgmma",
-    "ldmatrix", "stmatrix", "movmatrix", "vabsdiff4", "fnma",       "add3", "lea",  "uldc", "bssy",   "bsync"};
+    "nop",   "mov",   "pack",     "unpack",   "add",        "sub",       "add",  "addc", "sub",    "subc",
+    "mul",   "mul",   "mul",      "mad",      "mad",        "mad",       "mul",  "fma",  "div",    "rem",
+    "neg",   "abs",   "min",      "max",      "and",        "or",        "xor",  "not",  "shl",    "shr",
+    "setp",  "selp",  "set",      "cvt",      "ld",         "st",        "atom", "red",  "rcp",    "sqrt",
+    "rsqrt", "ex2",   "lg2",      "sin",      "cos",        "tanh",      "popc", "clz",  "brev",   "bfe",
+    "bfi",   "bfind", "fns",      "prmt",     "shf",        "sad",       "lop3", "dp4a", "dp2a",   "dp2a",
+    "shfl",  "vote",  "match",    "redux",    "activemask", "bra",       "exit", "bar",  "membar", "bar.warp",
+    "trap",  "print", "tex",      "tld4",     "txq",        "suq",       "suld", "sust", "elect",  "setmaxnreg",
+    "mma",   "wgmma", "ldmatrix", "stmatrix", "movmatrix",  "vabsdiff4", "fnma", "add3", "lea",    "uldc",
+    "bssy",  "bsync"};
 static_assert(sizeof(opcode_names) / sizeof(opcode_names[0]) == static_cast<std::size_t>(Opcode::bsync) + 1);
 
 static_assert(trace::special_register_count == static_cast<std::size_t>(Special::grid_barrier_low) + 1);

@@ -136,6 +136,7 @@ trace::OpClass op_class(const Instruction& i) {
     case Opcode::match:
     case Opcode::redux:
     case Opcode::activemask:
+    case Opcode::elect:
     case Opcode::movmatrix:
       return OpClass::shuffle;
     case Opcode::mma:
@@ -154,6 +155,7 @@ trace::OpClass op_class(const Instruction& i) {
     case Opcode::warp_sync:
     case Opcode::trap:
     case Opcode::print:
+    case Opcode::set_registers:
       return OpClass::nop;
   }
   return OpClass::nop;

@@ -68,6 +68,7 @@ bool is_exchange(Opcode op) {
     case Opcode::vote:
     case Opcode::match:
     case Opcode::redux:
+    case Opcode::elect:
     case Opcode::mma:
     case Opcode::wgmma:
     case Opcode::ldmatrix:

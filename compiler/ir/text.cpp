@@ -44,7 +44,8 @@ const char* vote_text(VoteMode m) {
 }
 
 const char* barrier_text(BarrierMode m) {
-  static constexpr const char* names[] = {".sync", ".arrive", ".red.popc", ".red.and", ".red.or"};
+  static constexpr const char* names[] = {".sync",   ".arrive",         ".red.popc",    ".red.and",
+                                          ".red.or", ".cluster.arrive", ".cluster.wait"};
   return names[static_cast<std::size_t>(m)];
 }
 
@@ -126,7 +127,10 @@ std::string variant_text(const Instruction& i) {
     case Opcode::vote:
     case Opcode::match:
     case Opcode::redux:
+    case Opcode::elect:
       return ".sync";
+    case Opcode::set_registers:
+      return i.mod.raises ? ".inc" : ".dec";
     case Opcode::bar:
       return barrier_text(i.mod.barrier);
     case Opcode::tex:

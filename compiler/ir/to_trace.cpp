@@ -62,6 +62,14 @@ class Converter {
       if (i.sources.size() > 1 && i.sources[1].kind == Operand::Kind::immediate)
         s.barrier_threads = static_cast<std::uint32_t>(i.sources[1].value);
     }
+    if (i.op == Opcode::bar && is_of_cluster(i.mod.barrier)) {
+      s.barrier_arrives = i.mod.barrier == BarrierMode::cluster_arrive;
+      s.barrier_half = s.barrier_arrives ? trace::BarrierHalf::arrive : trace::BarrierHalf::wait;
+    }
+    if (i.op == Opcode::set_registers) {
+      s.register_budget = static_cast<std::uint16_t>(i.sources[0].value);
+      s.raises_budget = i.mod.raises;
+    }
     for (const Operand& o : i.destinations) operand(i, o, false, s);
     s.operand_destinations = static_cast<std::uint8_t>(s.operands.size());
     bool address = accesses_memory(i.op);
@@ -187,6 +195,7 @@ trace::Kernel to_trace(const Function& f, const std::vector<std::int32_t>& recon
   kernel.source_files = f.source_files;
   kernel.warp_size = warp_size;
   kernel.registers_per_thread = f.registers_used;
+  kernel.launch_registers = f.entry_registers;
   kernel.predicates = f.predicates_used;
   kernel.static_shared_bytes = f.static_shared_bytes;
   kernel.local_bytes_per_thread = f.local_bytes;

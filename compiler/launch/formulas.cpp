@@ -69,7 +69,28 @@ void LaunchFileParser::dimensions(TomlTable& t, const char* key, Computed::What 
   }
 }
 
+/// cluster = [1, 1, 1] is what a launch has anyway.
+void LaunchFileParser::cluster(TomlTable& t) {
+  const toml::node* const node = t.node("cluster");
+  if (node == nullptr) return;
+  const toml::array* const sizes = node->as_array();
+  if (sizes == nullptr || sizes->empty() || sizes->size() > 3)
+    t.fail("cluster", "'cluster' is " + kind_of(*node) + ", expected an array of 1 to 3 integers");
+  for (const toml::node& item : *sizes) {
+    const auto number = item.is_integer() ? item.value<std::int64_t>() : std::nullopt;
+    if (!number || *number < 1)
+      out_.fail(TomlTable::position(item), "'cluster' holds " + (number ? std::to_string(*number) : kind_of(item)) +
+                                               ", expected integers of at least 1");
+    if (*number > 1) {
+      out_.fail(TomlTable::position(item), "'cluster' has " + std::to_string(*number) +
+                                               " CTAs in a dimension: clusters of several CTAs, and distributed shared "
+                                               "memory, are not supported");
+    }
+  }
+}
+
 void LaunchFileParser::geometry(TomlTable& t, Launch& launch) {
+  cluster(t);
   dimensions(t, "grid", Computed::What::grid, launch);
   dimensions(t, "block", Computed::What::block, launch);
   if (!launch.computes(Computed::What::block)) check_threads(out_, launch, t.where("block"), "");

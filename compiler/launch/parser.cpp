@@ -23,7 +23,8 @@ void LaunchFileParser::parse(const toml::table& root_table) {
   arrays(root);
   name_textures(root);
   if (is_program) {
-    for (const char* key : {"entry", "grid", "block", "dynamic_shared", "cooperative", "registers", "param"}) {
+    for (const char* key :
+         {"entry", "grid", "block", "dynamic_shared", "cluster", "cooperative", "registers", "param"}) {
       if (root.has(key))
         root.fail(key, "'" + std::string(key) + "' belongs into a [[launch]] table, since there are such");
     }

@@ -94,6 +94,7 @@ class LaunchFileParser {
   void number_of_launch(const toml::node& node, Computed::What what, std::size_t dimension, Launch& launch) const;
   void dimensions(TomlTable& t, const char* key, Computed::What what, Launch& launch) const;
   void geometry(TomlTable& t, Launch& launch);
+  void cluster(TomlTable& t);
   void expression(TomlTable& t, Parameter& p, ir::Type type);
   /// `launch`: nullptr outside of loops. `counters`: of the loops around.
   void check_counters(const Parameter& parameter, const Launch* launch, const std::vector<std::string>& counters) const;

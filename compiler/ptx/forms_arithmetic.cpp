@@ -159,9 +159,10 @@ std::vector<Form> move_forms() {
       {"cvt", "$rounding $integer_rounding ftz sat", types::convertible, types::convertible, ir::Opcode::cvt, "2..2",
        lower_cvt},
       {"cvt", "$rounding relu satfinite", types::pairs, "f32", ir::Opcode::cvt, "3..3", lower_cvt_pair},
-      {"cvta", "to global shared shared::cta local const param param::entry", "u32 u64", "", ir::Opcode::mov, "2..2",
-       lower_cvta},
-      {"isspacep", "global shared shared::cta local const", "", "", ir::Opcode::setp, "2..2", lower_isspacep},
+      {"cvta", "to global shared shared::cta shared::cluster local const param param::entry", "u32 u64", "",
+       ir::Opcode::mov, "2..2", lower_cvta},
+      {"isspacep", "global shared shared::cta shared::cluster local const", "", "", ir::Opcode::setp, "2..2",
+       lower_isspacep},
   };
 }
 

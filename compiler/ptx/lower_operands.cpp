@@ -24,6 +24,13 @@ const std::map<std::string, ir::Special>& special_registers() {
       const auto s = static_cast<ir::Special>(i);
       t.emplace(ir::to_string(s), s);
     }
+    // A cluster is one CTA.
+    t.emplace("%clusterid.x", ir::Special::ctaid_x);
+    t.emplace("%clusterid.y", ir::Special::ctaid_y);
+    t.emplace("%clusterid.z", ir::Special::ctaid_z);
+    t.emplace("%nclusterid.x", ir::Special::nctaid_x);
+    t.emplace("%nclusterid.y", ir::Special::nctaid_y);
+    t.emplace("%nclusterid.z", ir::Special::nctaid_z);
     t.emplace("%envreg1", ir::Special::grid_barrier_high);
     t.emplace("%envreg2", ir::Special::grid_barrier_low);
     for (unsigned i = 0; i < 32; ++i) t.emplace("%envreg" + std::to_string(i), ir::Special::envreg);
@@ -87,6 +94,7 @@ void FunctionLowering::read_special(const Operand& o, ir::Special s, const ir::O
 ir::Operand FunctionLowering::predicate_source(const Operand& o) {
   if (o.kind == Operand::Kind::integer) return ir::Operand::immediate(o.bits != 0 ? 1 : 0);
   if (o.kind != Operand::Kind::name) error(o.at, "'" + o.text + "' is not a predicate");
+  if (o.name == explicit_cluster_name) return ir::Operand::immediate(f_.bounds.explicit_cluster != o.negated ? 1 : 0);
   const Symbol s = register_symbol(o);
   if (s.kind != Symbol::Kind::reg || s.type != ir::Type::pred) error(o.at, "'" + o.name + "' is not a predicate");
   return ir::Operand::predicate(s.id, o.negated);
@@ -108,6 +116,10 @@ ir::Operand FunctionLowering::source(const Operand& o, ir::Type type, const ir::
   }
   if (o.kind != Operand::Kind::name) error(o.at, "'" + o.text + "' is not a register or a number");
   if (o.negated) error(o.at, "'" + o.text + "': '!' is for predicates only");
+  if (const auto value = cluster_constant(o.name)) {
+    if (ir::size_of(type) != 4) error(o.at, "'" + o.name + "' has 32 bits, expected " + bits_text(type));
+    return ir::Operand::immediate(*value, words);
+  }
   if (const auto special = special_named(o.name)) {
     const ir::Operand t = temporary(ir::size_of(type) == 8 ? ir::Type::u64 : ir::Type::u32);
     read_special(o, *special, t, ir::size_of(type) == 8 ? ir::Type::u64 : ir::Type::u32, proto);
@@ -136,7 +148,7 @@ ir::Operand FunctionLowering::source(const Operand& o, ir::Type type, const ir::
 }
 
 ir::Operand FunctionLowering::relaxed_source(const Operand& o, ir::Type type, const ir::Instruction& proto) {
-  if (o.kind != Operand::Kind::name || o.negated || o.offset != 0 || special_named(o.name))
+  if (o.kind != Operand::Kind::name || o.negated || o.offset != 0 || special_named(o.name) || cluster_constant(o.name))
     return source(o, type, proto);
   const Symbol s = register_symbol(o);
   if (s.kind != Symbol::Kind::reg || ir::size_of(s.type) <= ir::size_of(type)) return source(o, type, proto);

@@ -80,7 +80,8 @@ void unpack(FunctionLowering& l, const Statement& s, const ir::Instruction& prot
 }
 
 base::Window window(const Statement& s) {
-  if (has_modifier(s, "shared") || has_modifier(s, "shared::cta")) return base::Window::shared;
+  if (has_modifier(s, "shared") || has_modifier(s, "shared::cta") || has_modifier(s, "shared::cluster"))
+    return base::Window::shared;
   if (has_modifier(s, "local")) return base::Window::local;
   if (has_modifier(s, "const")) return base::Window::constant;
   if (has_modifier(s, "param") || has_modifier(s, "param::entry")) return base::Window::parameters;
@@ -106,7 +107,7 @@ void lower_mov(FunctionLowering& l, const Statement& s, const Form&, const ir::I
     return;
   }
   const unsigned size = ir::size_of(proto.type);
-  if (from.kind == Operand::Kind::name && !from.negated) {
+  if (from.kind == Operand::Kind::name && !from.negated && !FunctionLowering::cluster_constant(from.name)) {
     if (const auto special = FunctionLowering::special_named(from.name)) {
       l.read_special(from, *special, l.destination(to, proto.type), proto.type, proto);
       return;

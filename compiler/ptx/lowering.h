@@ -161,6 +161,9 @@ class FunctionLowering {
   bool runtime_call(const Statement& s, const ir::Instruction& proto);
   void generic(const Statement& s, const Form& form, const ir::Instruction& proto);
   static std::optional<ir::Special> special_named(const std::string& name);
+  /// The value of a special register that is the same in every cluster of one CTA.
+  static std::optional<std::uint32_t> cluster_constant(const std::string& name);
+  void map_rank(const Statement& s, const ir::Instruction& proto);
 
  private:
   struct Scope {
@@ -321,6 +324,8 @@ class FunctionLowering {
 /// Special registers that a move reads; the places of %reserved_smem_offset_* and the name of their size.
 const std::map<std::string, ir::Special>& special_registers();
 const std::map<std::string, std::uint32_t>& reserved_shared_places();
+const std::map<std::string, std::uint32_t>& cluster_constants();
+inline constexpr const char* explicit_cluster_name = "%is_explicit_cluster";  ///< a predicate
 inline constexpr std::uint32_t reserved_shared_bytes = 1024;
 inline constexpr const char* reserved_shared_size = "%reserved_smem_offset_cap";
 /// Functions of the device runtime that can be called.
@@ -386,6 +391,13 @@ void lower_slct(FunctionLowering&, const Statement&, const Form&, const ir::Inst
 void lower_mul24(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_lop3(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_nothing(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+
+// Handlers (lower_clusters.cpp).
+void lower_elect(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_set_registers(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_cluster_barrier(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_map_rank(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_rank_of(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 
 // Handlers (lower_packed.cpp).
 void lower_cvt_pack(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);

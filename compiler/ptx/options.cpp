@@ -25,8 +25,8 @@ const std::map<std::string_view, const char*>& option_groups() {
       {"$integer_rounding", "rni rzi rmi rpi"},
       {"$compare", "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan"},
       {"$bool", "and or xor"},
-      {"$space", "global shared shared::cta local const param param::entry param::func"},
-      {"$atomic_space", "global shared shared::cta"},
+      {"$space", "global shared shared::cta shared::cluster local const param param::entry param::func"},
+      {"$atomic_space", "global shared shared::cta shared::cluster"},
       {"$load_cache", "nc ca cg cs lu cv"},
       {"$store_cache", "wb cg cs wt"},
       {"$hint",
@@ -112,9 +112,11 @@ void apply_option(ir::Instruction& i, std::string_view m) {
       {"or", AtomicOp::or_},  {"xor", AtomicOp::xor_}, {"exch", AtomicOp::exch}, {"cas", AtomicOp::cas},
       {"inc", AtomicOp::inc}, {"dec", AtomicOp::dec}};
   static const std::unordered_map<std::string_view, MemorySpace> spaces = {
-      {"global", MemorySpace::global},      {"shared", MemorySpace::shared},    {"shared::cta", MemorySpace::shared},
-      {"local", MemorySpace::local},        {"const", MemorySpace::constant},   {"param", MemorySpace::param},
-      {"param::entry", MemorySpace::param}, {"param::func", MemorySpace::param}};
+      {"global", MemorySpace::global},      {"shared", MemorySpace::shared},
+      {"shared::cta", MemorySpace::shared}, {"shared::cluster", MemorySpace::shared},
+      {"local", MemorySpace::local},        {"const", MemorySpace::constant},
+      {"param", MemorySpace::param},        {"param::entry", MemorySpace::param},
+      {"param::func", MemorySpace::param}};
   static const std::unordered_map<std::string_view, ir::ShuffleMode> shuffles = {{"up", ir::ShuffleMode::up},
                                                                                  {"down", ir::ShuffleMode::down},
                                                                                  {"bfly", ir::ShuffleMode::bfly},

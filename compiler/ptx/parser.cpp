@@ -272,11 +272,14 @@ std::string Parser::header_directives(Function& f) {
         fail(file_, t.at, "'.maxnctapersm' is not supported since PTX 2.1, expected '.minnctapersm'");
       f.bounds.min_ctas = positive(name);
     } else if (t.is(".reqnctapercluster")) {
-      has_cluster = true;
+      has_cluster = f.bounds.explicit_cluster = true;
       if (dimension_list(name) != std::array<std::uint32_t, 3>{1, 1, 1}) large_cluster = &t;
     } else if (t.is(".maxclusterrank")) {
       positive(name);
-    } else if (t.is(".explicitcluster") || t.is(".blocksareclusters")) {
+    } else if (t.is(".explicitcluster")) {
+      f.bounds.explicit_cluster = true;
+    } else if (t.is(".blocksareclusters")) {
+      f.bounds.explicit_cluster = true;
       launch_cluster = &t;
     } else if (t.is(".pragma")) {
       skip_statement();

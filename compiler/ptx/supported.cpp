@@ -88,6 +88,8 @@ std::string supported_ptx() {
   }
   for (const auto& [name, place] : reserved_shared_places()) specials.push_back(name);
   specials.emplace_back(reserved_shared_size);
+  for (const auto& [name, value] : cluster_constants()) specials.push_back(name);
+  specials.emplace_back(explicit_cluster_name);
   std::sort(specials.begin(), specials.end());
   page += list(specials) + "; `%envreg0` to `%envreg" + std::to_string(environment - 1) +
           "`; and the constant `WARP_SZ`, which may stand in any constant expression.\n";
@@ -129,8 +131,19 @@ std::string supported_ptx() {
       "budget.\n\n"
       "`.reqntid` is the only block that can be launched. `.maxntid` bounds the product of a launch's block. "
       "`.maxclusterrank` has no\neffect, since every cluster is one CTA; `.reqnctapercluster` of several CTAs, and "
-      "`.explicitcluster` and `.blocksareclusters`\nwithout `.reqnctapercluster`, are rejected. `.pragma` has "
+      "`.blocksareclusters` without `.reqnctapercluster`,\nare rejected. `.pragma` has "
       "no effect but `.pragma \"nounroll\"`, which\n`--target` respects; `.noreturn` has none.\n";
+  page +=
+      "\n## Clusters and register budgets\n\n"
+      "A cluster is one CTA. `mapa` and `getctarank` know its rank, 0; `mapa` of another rank is rejected, or reported "
+      "by the emulator.\n`.shared::cluster` is the shared memory of the CTA. `griddepcontrol` has no effect, since "
+      "grids run one after another.\n`elect.sync` elects the lowest lane of its member mask.\n\n"
+      "`setmaxnreg` needs the number of registers that a thread has at the kernel's entry, as with ptxas: from "
+      "`.maxnreg`, or from\n`.minnctapersm` with `.maxntid` or `.reqntid`; at most what the largest `setmaxnreg.inc` "
+      "asks for. Without it, `setmaxnreg` is\nignored with a warning. No code uses more registers than the last "
+      "`setmaxnreg` on each way to it allows. A `setmaxnreg.dec` to\nmore registers than its warps can have is "
+      "rejected, "
+      "as by ptxas; the emulator reports warps of a warp group (4 warps) that execute\ndifferent `setmaxnreg`.\n";
   page +=
       "\n## Rejected by name\n\nWith modifiers: only forms that have one of them, or all of those that a `+` joins.\n\n"
       "| kind | instructions | modifiers |\n| --- | --- | --- |\n";

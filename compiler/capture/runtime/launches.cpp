@@ -78,7 +78,8 @@ REGATTA_API int cudaLaunchKernelExC(const LaunchConfiguration* c, const void* fu
     const Attribute& a = static_cast<const Attribute*>(c->attributes)[i];
     if (a.id == cooperative && a.value[0] != 0) flags |= launch_cooperative;
     if (a.id == cluster && (a.value[0] > 1 || a.value[1] > 1 || a.value[2] > 1)) {
-      refuse("the program launches clusters of CTAs, which are not supported");
+      refuse("the program launches clusters of " + std::to_string(a.value[0]) + " x " + std::to_string(a.value[1]) +
+             " x " + std::to_string(a.value[2]) + " CTAs, which are not supported: a cluster has one CTA");
     }
   }
   return launch(function, c->grid, c->block, arguments, c->shared, flags, c->stream);

@@ -80,6 +80,15 @@ TEST_CASE("the program form") {
 
 TEST_CASE("errors of a launch file, word for word") {
   CHECK(error_of("entry = \"k\"\n") == "l.toml:1:1: error: the launch file has no 'ptx'");
+  CHECK(error_of(single + "cluster = [1, 1, 1]\n").empty());
+  CHECK_THAT(
+      error_of(single + "cluster = [1, 2]\n"),
+      Catch::EndsWith("'cluster' has 2 CTAs in a dimension: clusters of several CTAs, and distributed shared memory, "
+                      "are not supported"));
+  CHECK_THAT(error_of(single + "cluster = 2\n"),
+             Catch::EndsWith("'cluster' is an integer, expected an array of 1 to 3 integers"));
+  CHECK_THAT(error_of(single + "cluster = [0]\n"),
+             Catch::EndsWith("'cluster' holds 0, expected integers of at least 1"));
   CHECK(error_of("ptx = 3\n") == "l.toml:1:7: error: 'ptx' is an integer, expected a string");
   CHECK(error_of(single + "gird = [1]\n") ==
         "l.toml:5:1: error: unknown key 'gird' in the launch file; did you mean 'grid'?");

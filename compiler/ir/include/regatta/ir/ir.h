@@ -169,6 +169,7 @@ struct LaunchBounds {
   bool exact = false;                           ///< .reqntid: every dimension of a launch must be that
   std::uint32_t max_registers = 0;              ///< .maxnreg, per thread
   std::uint32_t min_ctas = 0;                   ///< .minnctapersm
+  bool explicit_cluster = false;                ///< .explicitcluster, .reqnctapercluster: of one CTA
   Location where;                               ///< of the kernel's name
 
   std::uint64_t threads() const { return std::uint64_t{block[0]} * block[1] * block[2]; }
@@ -196,6 +197,8 @@ struct Function {
   bool ordered_exchanges = false;
   bool allocated = false;            ///< operands hold physical numbers
   std::uint32_t registers_used = 0;  ///< after allocation: highest general register + 1
+  /// Registers of a thread when the kernel begins, where it changes them (setmaxnreg); 0: it does not.
+  std::uint32_t entry_registers = 0;
   std::uint32_t predicates_used = 0;
   std::uint32_t spilled_registers = 0;  ///< virtual registers that went to local memory
   std::uint32_t spill_bytes = 0;        ///< part of local_bytes

@@ -52,8 +52,10 @@ enum class AtomicOp : std::uint8_t {
 };
 enum class ShuffleMode : std::uint8_t { none, up, down, bfly, idx };
 enum class VoteMode : std::uint8_t { none, all, any, uni, ballot };
-/// What a barrier does besides waiting; arrive does not wait.
-enum class BarrierMode : std::uint8_t { sync, arrive, popc, and_, or_ };
+/// What a barrier does besides waiting; arrive does not wait. cluster_arrive and cluster_wait are the two halves of the
+/// barrier of a cluster, which has no number.
+enum class BarrierMode : std::uint8_t { sync, arrive, popc, and_, or_, cluster_arrive, cluster_wait };
+inline bool is_of_cluster(BarrierMode m) { return m >= BarrierMode::cluster_arrive; }
 
 /// How a memory access is ordered (PTX ISA, memory consistency model). Atomics without a word are relaxed.
 enum class MemoryOrder : std::uint8_t { weak, volatile_, relaxed, acquire, release, acq_rel };
@@ -198,6 +200,7 @@ struct Modifiers {
   bool left = false;          ///< shf.l
   bool shift_amount = false;  ///< bfind.shiftamt
   bool uniform = false;       ///< bra.uni
+  bool raises = false;        ///< setmaxnreg.inc
   TextureModifiers texture;
   TensorModifiers tensor;
   bool carry_out = false;  ///< addc.cc, subc.cc: write the carry too (add_cc and sub_cc always do)

@@ -125,9 +125,11 @@ enum class Opcode : std::uint8_t {
   suq,   ///< a property of a texture or surface
   suld,  ///< surface load, unformatted
   sust,
-  mma,       ///< D = A * B + C of a warp (modifiers.h: TensorModifiers)
-  wgmma,     ///< 16 x 8 elements of a product of a group of warps, whose matrices may lie in shared memory
-  ldmatrix,  ///< matrices of 8 x 8 halves from memory, a row of 16 bytes at the address of each lane
+  elect,          ///< destinations: the lowest lane of the member mask (source 0); whether this lane is the one
+  set_registers,  ///< setmaxnreg: source 0 is the registers of a thread from here on
+  mma,            ///< D = A * B + C of a warp (modifiers.h: TensorModifiers)
+  wgmma,          ///< 16 x 8 elements of a product of a group of warps, whose matrices may lie in shared memory
+  ldmatrix,       ///< matrices of 8 x 8 halves from memory, a row of 16 bytes at the address of each lane
   stmatrix,
   movmatrix,  ///< dst = src0, a matrix of 8 x 8 halves, transposed
   vabsdiff4,  ///< absolute differences of four bytes each: packed, or with source 2 their sum plus that
