@@ -101,16 +101,20 @@ class Interference {
   /// Estimated executions of instructions that touch the register, in units of the function's entry.
   double weight(std::uint32_t v) const { return weight_[v]; }
   bool appears(std::uint32_t v) const { return weight_[v] > 0; }
+  /// Registers below which a general register has to lie: the least limit of all places where it has a value.
+  unsigned limit(std::uint32_t v) const { return limit_.empty() ? trace::max_general_registers : limit_[v]; }
 
  private:
   void add(const ir::Function& f, std::uint32_t a, std::uint32_t b);
   void collect(const ir::Instruction& i, double weight, const ir::Function& f);
+  void find_limits(const ir::Function& f, const analysis::Liveness& liveness);
 
   PairSet pairs_;
   std::vector<std::vector<std::uint32_t>> neighbours_;
   std::vector<Copy> copies_;
   std::vector<std::vector<BankPair>> bank_pairs_;
   std::vector<double> weight_;
+  std::vector<unsigned> limit_;  ///< per virtual register; empty: the function sets no limits
   unsigned pressure_ = 0;
 };
 
@@ -122,6 +126,7 @@ struct Member {
 /// Virtual registers that share one place: a base aligned to `width` registers (1, 2 or 4) or one predicate.
 struct Node {
   unsigned width = 1;
+  unsigned limit = trace::max_general_registers;  ///< the members' registers lie below
   bool is_predicate = false;
   bool alive = true;  ///< false: merged into another
   std::vector<Member> members;

@@ -166,7 +166,7 @@ double Colourer::bank_conflicts(std::uint32_t n, unsigned base) const {
 /// registers the one with the fewest bank conflicts; the lowest.
 std::int32_t Colourer::choose(std::uint32_t n) {
   const Node& node = nodes_.node[n];
-  const unsigned limit = node.is_predicate ? trace::max_predicates : state_.options.max_registers;
+  const unsigned limit = node.is_predicate ? trace::max_predicates : std::min(state_.options.max_registers, node.limit);
   forbid(n);
   const auto allowed = [&](unsigned base) {
     return base % node.width == 0 && base + node.width <= limit && !forbidden_[base];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocation.h"
+#include "register_limits.h"
 
 #include <algorithm>
 
@@ -96,6 +97,26 @@ void Interference::collect(const ir::Instruction& i, double weight, const ir::Fu
     }
 }
 
+void Interference::find_limits(const ir::Function& f, const analysis::Liveness& liveness) {
+  limit_.assign(f.registers.size(), trace::max_general_registers);
+  const RegisterLimits limits(f);
+  analysis::LivenessWalker walker(liveness);
+  std::vector<unsigned> behind;
+  for (std::uint32_t b = 0; b < f.blocks.size(); ++b) {
+    const auto& code = f.blocks[b].instructions;
+    unsigned limit = limits.at_start(b);
+    behind.clear();
+    for (const ir::Instruction& i : code) behind.push_back(limit = RegisterLimits::behind(i, limit));
+    const auto apply = [&](std::uint32_t v, unsigned least) { limit_[v] = std::min(limit_[v], least); };
+    for (walker.start(b); walker.more(); walker.step()) {
+      const std::size_t n = walker.index();
+      walker.live().for_each([&](std::uint32_t v) { apply(v, behind[n]); });
+      liveness.variables().for_each_write(code[n], [&](std::uint32_t v) { apply(v, behind[n]); });
+    }
+    walker.live().for_each([&](std::uint32_t v) { apply(v, limits.at_start(b)); });
+  }
+}
+
 Interference::Interference(const ir::Function& f, const std::vector<bool>& pinned)
     : pairs_(f.registers.size()),
       neighbours_(f.registers.size()),
@@ -134,6 +155,7 @@ Interference::Interference(const ir::Function& f, const std::vector<bool>& pinne
     }
     measure(walker.live());
   }
+  if (sets_registers(f)) find_limits(f, liveness);
   std::stable_sort(copies_.begin(), copies_.end(), [](const Copy& x, const Copy& y) { return x.weight > y.weight; });
 }
 

@@ -49,7 +49,8 @@ std::uint32_t merge_copies(ir::Function& f, unsigned max_registers) {
   std::uint32_t merged = 0;
   for (const Copy& c : graph.copies()) {
     const ir::VirtualRegister &a = f.registers[c.a], &b = f.registers[c.b];
-    if (a.words == b.words && a.is_predicate == b.is_predicate && c.word_a == 0 && c.word_b == 0)
+    const bool same_limit = graph.limit(c.a) == graph.limit(c.b);
+    if (a.words == b.words && a.is_predicate == b.is_predicate && c.word_a == 0 && c.word_b == 0 && same_limit)
       merged += classes.merge(c.a, c.b) ? 1 : 0;
   }
   if (merged == 0) return 0;

@@ -11,7 +11,7 @@ unsigned Nodes::words(std::uint32_t vreg) const {
 }
 
 unsigned Nodes::places(const Node& n) const {
-  return n.is_predicate ? trace::max_predicates : state_.options.max_registers / n.width;
+  return n.is_predicate ? trace::max_predicates : std::min(state_.options.max_registers, n.limit) / n.width;
 }
 
 Nodes::Nodes(const AllocationState& state, const Interference& graph)
@@ -32,6 +32,7 @@ Nodes::Nodes(const AllocationState& state, const Interference& graph)
     node_of[vreg] = at;
     offset_of[vreg] = offset;
     node[at].members.push_back({vreg, offset});
+    node[at].limit = std::min(node[at].limit, graph.limit(vreg));
   };
   for (const Tuple& tuple : state.tuples) {
     if (tuple.empty() || !graph.appears(tuple.front())) continue;
@@ -108,12 +109,15 @@ bool Nodes::try_merge(const Copy& copy) {
 bool Nodes::is_safe(std::uint32_t big, std::uint32_t small) {
   const Node& merged = node[big];
   const auto& around_small = node[small].adjacent;
-  const bool george = std::all_of(around_small.begin(), around_small.end(), [&](std::uint32_t t) {
-    return !node[t].alive || t == big || is_easy(node[t]) || edges_.contains(t, big);
-  });
+  // The merged node has the smaller limit. What was said of the bigger one's neighbours holds if it had that itself.
+  const unsigned limit = std::min(merged.limit, node[small].limit);
+  const bool george =
+      limit == merged.limit && std::all_of(around_small.begin(), around_small.end(), [&](std::uint32_t t) {
+        return !node[t].alive || t == big || is_easy(node[t]) || edges_.contains(t, big);
+      });
   if (george) return true;
   ++stamp_value_;
-  const unsigned room = places(merged);
+  const unsigned room = merged.is_predicate ? places(merged) : std::min(places(merged), limit / merged.width);
   unsigned hard = 0;
   for (const auto* adjacent : {&around_small, &merged.adjacent})
     for (std::uint32_t t : *adjacent) {
@@ -144,6 +148,7 @@ void Nodes::merge(std::uint32_t big, std::uint32_t small, unsigned offset) {
     node[t].blocked -= takes(inner, node[t]);
     add_edge(big, t);
   }
+  outer.limit = std::min(outer.limit, inner.limit);
   inner.alive = false;
   inner.members.clear();
   inner.adjacent.clear();

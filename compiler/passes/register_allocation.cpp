@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocation.h"
+#include "register_limits.h"
 
 #include <regatta/passes/cleanup.h>
 #include <regatta/passes/combine.h>
@@ -149,6 +150,7 @@ AllocationResult allocate_ordered(ir::Function& f, const AllocationOptions& opti
   remove_identities(f, result, keep);
   count_registers(f);
   ir::build_edges(f);
+  verify_limits(f);
   f.spilled_registers = result.spilled_registers;
   f.spill_bytes = f.local_bytes - state.original_local_bytes;
   result.spill_bytes = f.spill_bytes;
@@ -195,6 +197,7 @@ AllocationResult allocate_scheduled(ir::Function& f, const AllocationOptions& op
     ir::Function g = unscheduled;
     ScheduleOptions s = options.target->schedule;
     s.max_registers = options.max_registers - margin;
+    s.margin = margin;
     schedule(g, s);
     if (!attempt(std::move(g))) return best;
   }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block_schedule.h"
+#include "register_limits.h"
 
 #include <regatta/passes/schedule.h>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 namespace regatta::passes {
@@ -34,6 +36,7 @@ class Scheduler {
 
   ScheduleResult run() {
     find_bound();
+    if (sets_registers(f_)) limits_.emplace(f_);
     for (std::uint32_t b = 0; b < f_.blocks.size(); ++b) schedule_block(b);
     return result_;
   }
@@ -77,17 +80,28 @@ class Scheduler {
            std::make_pair(b.peak.general + 4 * std::max(0, b.peak.predicates - int{trace::max_predicates}), b.cycles);
   }
 
+  /// bound_, and where setmaxnreg sets a lower limit, that one; no less than the block needs.
+  Pressure bound_of(std::uint32_t b) const {
+    Pressure bound = bound_;
+    if (!limits_) return bound;
+    const int limit = static_cast<int>(limits_->least(b)) - static_cast<int>(options_.margin);
+    const int needed = std::min(originals_[b].peak.general, tightest_[b].peak.general);
+    bound.general = std::max(needed, std::min(bound.general, limit));
+    return bound;
+  }
+
   void schedule_block(std::uint32_t b) {
+    const Pressure bound = bound_of(b);
     Order best = std::move(originals_[b]);
     const BlockModel m = model(b);
     if (m.size() >= shortest_block) {
       const auto consider = [&](Order order) {
-        const bool fits = within(order.peak, bound_), best_fits = within(best.peak, bound_);
+        const bool fits = within(order.peak, bound), best_fits = within(best.peak, bound);
         if (fits && best_fits ? order.cycles < best.cycles : fits || (!best_fits && better(order, best)))
           best = std::move(order);
       };
       consider(std::move(tightest_[b]));
-      consider_latency_first(m, consider);
+      consider_latency_first(m, bound, consider);
     }
     result_.pressure_after = std::max(result_.pressure_after, static_cast<unsigned>(best.peak.general));
     result_.cycles_after += best.cycles;
@@ -95,15 +109,15 @@ class Scheduler {
   }
 
   template <class Consider>
-  void consider_latency_first(const BlockModel& m, Consider&& consider) const {
+  void consider_latency_first(const BlockModel& m, const Pressure& bound, Consider&& consider) const {
     const int most = options_.spares_predicates ? 4 : 0;
     for (int predicates = 0; predicates <= most; predicates += 2)
       for (int cut : limit_cuts) {
-        Pressure limit = bound_;
+        Pressure limit = bound;
         limit.general -= cut;
         limit.predicates -= predicates;
         Order order = m.latency_first(limit);
-        const bool fits = within(order.peak, bound_), is_of_registers = order.peak.general > bound_.general;
+        const bool fits = within(order.peak, bound), is_of_registers = order.peak.general > bound.general;
         consider(std::move(order));
         if (fits) return;
         if (most != 0 && !is_of_registers) break;  // fewer registers would not help
@@ -129,6 +143,7 @@ class Scheduler {
   analysis::Liveness liveness_;  // at block borders, which scheduling does not change
   analysis::Dependences dependences_;
   std::vector<Order> originals_, tightest_;
+  std::optional<RegisterLimits> limits_;
   Pressure bound_;
   ScheduleResult result_;
 };

@@ -22,6 +22,7 @@ bool differs_by_itself(const Instruction& i) {
     case Opcode::atom:
     case Opcode::shfl:
     case Opcode::match:
+    case Opcode::elect:
     case Opcode::activemask:
     case Opcode::mma:
     case Opcode::ldmatrix:

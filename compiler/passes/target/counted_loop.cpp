@@ -78,7 +78,8 @@ class Finder {
     if (branch.op != Opcode::bra || !branch.guarded || branch.target != b || b + 1 >= f_.blocks.size())
       return std::nullopt;
     for (const Instruction& i : code)
-      if (i.op == Opcode::bar || i.op == Opcode::warp_sync || ir::reads_carry(i) || ir::writes_carry(i))
+      if (i.op == Opcode::bar || i.op == Opcode::warp_sync || i.op == Opcode::set_registers || ir::reads_carry(i) ||
+          ir::writes_carry(i))
         return std::nullopt;
     const Instruction* compare = only_writer(code, branch.guard);
     if (compare == nullptr || compare->op != Opcode::setp || compare->guarded || !is_counter_type(compare->type) ||

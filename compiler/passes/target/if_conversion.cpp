@@ -33,6 +33,7 @@ bool may_be_guarded(const Instruction& i) {
     case Opcode::exit:
     case Opcode::bar:
     case Opcode::warp_sync:
+    case Opcode::set_registers:
     case Opcode::activemask:
     case Opcode::trap:
     case Opcode::print:

@@ -39,6 +39,7 @@ OpClass unit_of(const Instruction& i) {
     case Opcode::setp:
       return i.mod.compare == ir::Compare::slow_division ? OpClass::sfu : OpClass::nop;
     case Opcode::vote:
+    case Opcode::elect:
     case Opcode::activemask:
       return OpClass::int_add;
     default:

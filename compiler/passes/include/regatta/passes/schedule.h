@@ -16,6 +16,8 @@ struct ScheduleOptions {
   LatencyTable latency;
   /// General registers per thread that the result may need: a block is never made to need more, unless it did before.
   unsigned max_registers = 255;
+  /// Where setmaxnreg sets lower limits, orders that need this many registers less than they allow.
+  unsigned margin = 0;
   /// Registers that loads may take to come early beyond what the function needs at its tightest point: this many, ...
   unsigned slack = 2;
   /// ... plus this share of the tightest point.
