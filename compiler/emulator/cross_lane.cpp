@@ -107,6 +107,7 @@ std::size_t CtaRunner::member_operand(const Op& op) {
       break;
     case Kind::vote:
     case Kind::warp_sync:
+    case Kind::elect:
       operand = 0;
       break;
     default:
@@ -303,6 +304,24 @@ void CtaRunner::redux(Warp& w, const Op& op, LaneMask active) {
   }
   // The destination may be the source: all lanes are read first.
   for (unsigned i = 0; i < program_.lanes; ++i) put(w, op.destinations[0], 1, i, result[i]);
+}
+
+/// The PTX ISA leaves open which of the members is elected, as long as it is always the same one.
+void CtaRunner::elect(Warp& w, const Op& op, LaneMask active) {
+  LaneMask elected = 0;
+  std::uint32_t leader[trace::max_lanes] = {};
+  const LaneMask present = taking_part(active);
+  const MemberMasks masks = member_masks(w, op, 0, active);
+  for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
+    const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
+    const std::uint32_t here = half_of(present, i) & masks[i];
+    leader[i] = static_cast<std::uint32_t>(__builtin_ctz(here));
+    if (leader[i] == i % group) elected |= LaneMask{1} << i;
+  }
+  // The destination may be the mask: all lanes are read first. Either destination may be one that nobody reads.
+  for (unsigned i = 0; op.destination_count != 0 && i < program_.lanes; ++i)
+    put(w, op.destinations[0], 1, i, leader[i]);
+  if (op.predicate_write_count != 0) write_predicate(w, op, op.predicate_writes[0], {elected, ~LaneMask{0}}, active);
 }
 
 void CtaRunner::active_mask(Warp& w, const Op& op, LaneMask active) {

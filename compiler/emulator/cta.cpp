@@ -8,6 +8,7 @@
 #include <cfenv>
 #include <cstring>
 #include <map>
+#include <tuple>
 
 namespace regatta::emulator {
 
@@ -85,6 +86,7 @@ void CtaRunner::begin(std::uint64_t index, const trace::Kernel* trace, trace::Ct
   shared_values_ = trace != nullptr && trace->shared_values;
   if (races_ != nullptr) races_->begin_cta(index, static_cast<unsigned>(warps_.size()), shared_);
   arrivals_ = {};
+  begin_budgets();
   in_segments_ = false;
   spins_.begin_cta(warps_.size());
 }
@@ -112,9 +114,10 @@ bool CtaRunner::round() {
       }
     }
   }
-  const bool released = release_barriers();
+  const bool released = release_barriers() | release_cluster_barrier() | grant_registers();
   if (released || ran) return true;
   if (std::all_of(warps_.begin(), warps_.end(), [](const auto& w) { return w->state == WarpState::done; })) {
+    check_warp_groups();
     return false;
   }
   deadlock();
@@ -176,7 +179,13 @@ void CtaRunner::turn(Warp& w) {
         }
         w.advance();
         if (independent) w.split_up();
-        if (w.state == WarpState::at_barrier) return;
+        if (w.state != WarpState::ready) return;
+        break;
+      case Kind::set_registers:
+        if (active != 0 && f_.entry_registers != 0) set_registers(w, op, active);
+        if (w.encoder) record(w, op, active);
+        w.advance();
+        if (w.state != WarpState::ready) return;
         break;
       case Kind::trap:
         if (active != 0) trap(w, op, active);
@@ -293,6 +302,9 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
         case Kind::redux:
           redux(w, op, active);
           break;
+        case Kind::elect:
+          elect(w, op, active);
+          break;
         case Kind::activemask:
           active_mask(w, op, active);
           break;
@@ -363,32 +375,41 @@ void CtaRunner::record(Warp& w, const Op& op, LaneMask active) {
 
 void CtaRunner::deadlock() {
   const auto first =
-      std::find_if(warps_.begin(), warps_.end(), [](const auto& w) { return w->state == WarpState::at_barrier; });
+      std::find_if(warps_.begin(), warps_.end(), [](const auto& w) { return w->state != WarpState::done; });
+  const bool registers = std::any_of(warps_.begin(), warps_.end(),
+                                     [](const auto& w) { return w->state == WarpState::waits_for_registers; });
   fail(**first, program_.ops[(*first)->barrier_op], static_cast<unsigned>(__builtin_ctzll((*first)->live())),
-       "barrier deadlock: " + waiting_text());
+       (registers ? "deadlock: " : "barrier deadlock: ") + waiting_text());
 }
 
 std::string CtaRunner::waiting_text() const {
-  // One line says who waits where: groups of warps by barrier and position.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<unsigned>> groups;
+  // One line says who waits where: groups of warps by what they wait for and position.
+  std::map<std::tuple<WarpState, std::uint32_t, std::uint32_t>, std::vector<unsigned>> groups;
   unsigned done = 0;
   for (const auto& w : warps_) {
     if (w->state == WarpState::done) ++done;
-    if (w->state != WarpState::at_barrier) continue;
-    groups[{w->barrier, w->barrier_op}].push_back(w->number());
+    if (w->state == WarpState::done || w->state == WarpState::ready) continue;
+    groups[{w->state, w->state == WarpState::at_barrier ? w->barrier : 0, w->barrier_op}].push_back(w->number());
   }
   std::string text;
   bool more = false;
   for (const auto& [key, numbers] : groups) {
-    const Op& op = program_.ops[key.second];
+    const auto& [state, barrier, at] = key;
+    const Op& op = program_.ops[at];
+    const Warp& w = *warps_[numbers[0]];
     if (more) text += "; ";
     more = true;
     text += numbers.size() == 1 ? "warp " : "warps ";
     for (std::size_t n = 0; n < numbers.size(); ++n) text += (n == 0 ? "" : ",") + std::to_string(numbers[n]);
     text += numbers.size() == 1 ? " waits" : " wait";
-    text += " at barrier " + std::to_string(key.first) + " on line " + std::to_string(op.instruction->where.line);
-    const std::uint32_t threads = warps_[numbers[0]]->barrier_threads;
-    if (threads != 0) text += " for " + std::to_string(threads) + " threads";
+    if (state == WarpState::at_barrier) text += " at barrier " + std::to_string(barrier);
+    if (state == WarpState::at_cluster_barrier) text += " at the cluster's barrier";
+    if (state == WarpState::waits_for_registers)
+      text += " for " + std::to_string(op.register_budget - w.registers) + " registers each";
+    text += " on line " + std::to_string(op.instruction->where.line);
+    if (state == WarpState::at_barrier && w.barrier_threads != 0)
+      text += " for " + std::to_string(w.barrier_threads) + " threads";
+    if (state == WarpState::waits_for_registers) text += ", " + std::to_string(free_registers_) + " are free";
   }
   if (done != 0) {
     text += (more ? "; " : "") + std::to_string(done) + (done == 1 ? " warp has exited" : " warps have exited");

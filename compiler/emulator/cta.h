@@ -87,6 +87,16 @@ class CtaRunner {
   [[noreturn]] void barrier_under_divergence(const Warp& w, const Op& op, trace::LaneMask active, unsigned lane) const;
   bool release_barriers();
   void order_barrier(unsigned barrier, bool counted);
+  // cta_clusters.cpp
+  void cluster_barrier(Warp& w, const Op& op, trace::LaneMask active);
+  bool release_cluster_barrier();
+  void begin_budgets();
+  void set_registers(Warp& w, const Op& op, trace::LaneMask active);
+  /// Gives free registers to warps that wait for them.
+  bool grant_registers();
+  /// Refuses warps that have exited before their warp group was through with its setmaxnreg.
+  void check_warp_groups() const;
+
   void meet_lanes(Warp& w, const Op& op, trace::LaneMask active);
   bool release_barrier(std::uint32_t number);
   void finish_barrier(Warp& w, std::uint32_t true_threads, std::uint32_t threads);
@@ -222,6 +232,7 @@ class CtaRunner {
   void vote(Warp& w, const Op& op, trace::LaneMask active);
   void match(Warp& w, const Op& op, trace::LaneMask active);
   void redux(Warp& w, const Op& op, trace::LaneMask active);
+  void elect(Warp& w, const Op& op, trace::LaneMask active);
   void active_mask(Warp& w, const Op& op, trace::LaneMask active);
   /// By lane, the lanes of its half that a .sync instruction names.
   using MemberMasks = std::array<std::uint32_t, trace::max_lanes>;
@@ -298,6 +309,16 @@ class CtaRunner {
     std::uint32_t threads = 0;
   };
   std::array<Arrivals, 16> arrivals_{};
+  std::uint64_t cluster_phase_ = 1;          ///< of the cluster's barrier, from 1
+  std::uint32_t cluster_arrivals_ = 0;       ///< warps that have arrived there and not waited
+  std::uint32_t waiting_for_registers_ = 0;  ///< warps
+  std::uint32_t free_registers_ = 0;         ///< of the CTA's, times its warps: no warp has them
+  /// A setmaxnreg of a warp group, and the warp that was the first to execute it.
+  struct GroupBudget {
+    std::uint32_t position = 0;
+    std::uint32_t warp = 0;
+  };
+  std::vector<std::vector<GroupBudget>> group_budgets_;  ///< per warp group, in their order
   std::vector<std::uint8_t> shared_;
   std::vector<std::uint8_t> shared_written_;
   std::vector<std::uint8_t> local_;

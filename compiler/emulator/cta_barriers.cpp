@@ -32,6 +32,7 @@ void CtaRunner::begin_barrier(Warp& w, const Op& op, LaneMask active) {
     const LaneMask astray = w.can_reach_barrier(w.live() & ~active);
     if (astray != 0) barrier_under_divergence(w, op, active, static_cast<unsigned>(__builtin_ctzll(astray)));
   }
+  if (ir::is_of_cluster(op.barrier)) return cluster_barrier(w, op, active);
   const auto lane = static_cast<unsigned>(__builtin_ctzll(active));
   const auto uniform = [&](const LaneSource& s, const char* what) {
     const std::uint32_t* v = w.regs.bank[static_cast<unsigned>(s.bank)] + s.offset;

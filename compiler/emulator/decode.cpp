@@ -104,6 +104,14 @@ Op Decoder::instruction(const Instruction& i) {
       expect(i, 0, 1);
       values(op, i, 0, 1);
       break;
+    case Opcode::elect:
+      elect(op, i);
+      break;
+    case Opcode::set_registers:
+      op.kind = Kind::set_registers;
+      expect(i, 0, 1);
+      op.register_budget = static_cast<std::uint16_t>(i.sources[0].value);
+      break;
     case Opcode::nop:
     case Opcode::uldc:
     case Opcode::bssy:

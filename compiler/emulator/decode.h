@@ -49,6 +49,8 @@ enum class Kind : std::uint8_t {
   texture_query,
   surface_load,
   surface_store,
+  elect,
+  set_registers,
   matrix_product,
   matrix_load,
   matrix_store,
@@ -111,6 +113,7 @@ struct Op {
   ir::ShuffleMode shuffle = ir::ShuffleMode::none;
   ir::VoteMode vote = ir::VoteMode::none;
   ir::BarrierMode barrier = ir::BarrierMode::sync;
+  std::uint16_t register_budget = 0;  ///< set_registers: of a thread, from here on
 
   std::uint32_t target = 0;                      ///< branch
   std::uint32_t reconvergence = exit_position;   ///< branch

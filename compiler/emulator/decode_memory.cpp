@@ -190,6 +190,20 @@ void Decoder::redux(Op& op, const Instruction& i) {
   lane_destination(op, i, 1);
 }
 
+void Decoder::elect(Op& op, const Instruction& i) {
+  op.kind = Kind::elect;
+  expect(i, 1, 1);
+  values(op, i, 0, 1);
+  for (const ir::Operand& d : i.destinations) {
+    if (d.is_predicate()) {
+      operands_.predicate_destination(op, i, d);
+    } else if (d.is_reg()) {
+      op.destinations[op.destination_count] = operands_.destination(op, i, d, 1);
+      op.destination_words[op.destination_count++] = 1;
+    }
+  }
+}
+
 /// The registers of a product are its `reads`, in the order of A, B and C, and its `writes`.
 void Decoder::matrix(Op& op, const Instruction& i) {
   switch (i.op) {
@@ -261,6 +275,7 @@ void Decoder::pointers(Op& op, const Instruction& i) {
 void Decoder::barrier(Op& op, const Instruction& i) {
   op.kind = Kind::barrier;
   op.barrier = i.mod.barrier;
+  if (ir::is_of_cluster(op.barrier)) return;
   std::size_t numbers = i.sources.size();
   if (op.barrier >= ir::BarrierMode::popc) {
     expect(i, 1, 2);

@@ -34,6 +34,7 @@ class Decoder {
   void vote(Op& op, const ir::Instruction& i);
   void match(Op& op, const ir::Instruction& i);
   void redux(Op& op, const ir::Instruction& i);
+  void elect(Op& op, const ir::Instruction& i);
   void texture(Op& op, const ir::Instruction& i);
   void texture_query(Op& op, const ir::Instruction& i);
   void surface(Op& op, const ir::Instruction& i);

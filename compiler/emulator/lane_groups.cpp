@@ -171,7 +171,7 @@ void CtaRunner::exchange(Warp& w, const std::vector<HeldGroup>& groups) {
     const Op& op = *g.op;
     all.lanes |= g.active;
     if (op.kind == Kind::vote) all.predicate |= read_predicate(w, op, op.predicates[0], g.active) & g.active;
-    if (op.kind == Kind::vote || op.kind == Kind::warp_sync) continue;
+    if (op.kind == Kind::vote || op.kind == Kind::warp_sync || op.kind == Kind::elect) continue;
     const bool wide = op.kind == Kind::match && ir::size_of(op.type) == 8;
     for (LaneMask rest = g.active; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));

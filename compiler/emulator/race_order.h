@@ -31,6 +31,9 @@ struct AccessTime {
 
 struct RaceReleases;
 
+/// Behind the numbered barriers of a CTA: two for the barrier of its cluster, for phases of even and of odd numbers.
+inline constexpr unsigned first_cluster_barrier = 16;
+
 /// The order as one CTA sees it.
 class RaceOrder {
  public:
@@ -118,7 +121,7 @@ class RaceOrder {
   RaceReleases& releases_;
   std::uint32_t cta_ = 0;
   std::vector<WarpOrder> warps_;
-  std::array<Knowledge, 16> barriers_;
+  std::array<Knowledge, first_cluster_barrier + 2> barriers_;
 };
 
 /// What the CTAs of a launch have released.

@@ -36,6 +36,7 @@ void Warp::reset(const WarpPlace& place) {
   stack_.assign(1, {0, exit_position, live_});
   state = WarpState::ready;
   executed = 0;
+  cluster_phase = 0;
   held = spun = tried = 0;
   polls_in_vain = left_stack_order = false;
   polls.fill({});

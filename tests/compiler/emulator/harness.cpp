@@ -3,6 +3,7 @@
 
 #include <regatta/analysis/function_analyses.h>
 #include <regatta/passes/register_allocation.h>
+#include <regatta/passes/register_budget.h>
 #include <regatta/ptx/ptx.h>
 #include <regatta/trace/types.h>
 
@@ -47,6 +48,9 @@ Machine::Machine(const std::string& ptx, unsigned warp_size, unsigned max_regist
   passes::AllocationOptions allocation;
   allocation.max_registers = max_registers;
   allocation.target = &target;
+  const passes::RegisterBudget budget = passes::register_budget(*function, max_registers);
+  passes::apply_budget(*function, budget);
+  if (budget.entry != 0) allocation.max_registers = budget.registers;
   passes::allocate_registers(*function, allocation);
   ir::build_edges(*function);
   analysis::FunctionAnalyses analyses(*function);
