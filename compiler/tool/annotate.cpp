@@ -139,7 +139,8 @@ std::vector<Code> compile_codes(const AnnotateOptions& options, const Findings& 
       without("no variant " + code.name + ": " + impossible->second);
       continue;
     }
-    for_code(more.variant, [&] { more = compile_code(std::move(more), program); });
+    const trace::Variant variant = more.variant;  // compile_code() takes the other one, and may throw
+    for_code(variant, [&] { more = compile_code(std::move(more), program); });
     const auto same = std::find_if(codes.begin(), codes.end(), [&](const Code& c) { return is_same(c, more); });
     if (same == codes.end()) {
       codes.push_back(std::move(more));

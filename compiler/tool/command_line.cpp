@@ -175,7 +175,7 @@ void refuse_empty(const po::variables_map& values) {
 
 /// Options that are more than a value: they are taken apart when all are known.
 struct Texts {
-  std::string ctas, race_rule, out_of_bounds = "error", undefined = "error", annotations = "all", schemes,
+  std::string ctas, race_rule, out_of_bounds = "error", undefined = "error", annotations = "all", schemes, registers,
                                concurrent_ctas = "1", divergence = "stack", approximations = "rounded";
   std::vector<std::string> dumps;
 };
@@ -255,7 +255,10 @@ po::options_description describe(AnnotateOptions& o, Texts& texts) {
       "max-registers", whole(o.max_registers, "N"),
       "most general registers per thread, 16 to 255 (63 for Fermi and Kepler). A kernel's launch bounds (.maxnreg, "
       ".maxntid or .reqntid, .minnctapersm) may allow it fewer, by the rules of ptxas for a register file of 65,536; "
-      "the report says which bound set the budget")(
+      "the report says which bound set the budget")("registers", po::value(&texts.registers)->value_name("N[:M,...]"),
+                                                    "what if: the registers per thread that every kernel is compiled "
+                                                    "for, in place of its launch bounds, and those of each "
+                                                    "of its setmaxnreg, in the order of the PTX: 168:24,240")(
       "min-registers", whole(o.min_registers, "N"),
       "every kernel's allocation has at least N registers per thread, though it may need fewer: for the occupancy that "
       "a paper states. A launch file may state it for a kernel (registers = N)");
@@ -449,6 +452,7 @@ CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes
     if (values.count(option.name) != 0 && values[option.name].defaulted()) o.pass_options.erase(option.name);
   }
   parse_annotations(texts.annotations, o);
+  if (!texts.registers.empty()) o.registers = passes::budget_override(texts.registers, "--registers");
   if (!texts.schemes.empty()) parse_schemes(texts.schemes, o);
   if (o.max_instructions == 0) throw InputError("error: --max-instructions is 0, expected at least 1");
   o.schedule = !values["no-schedule"].as<bool>();

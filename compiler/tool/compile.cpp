@@ -22,6 +22,8 @@ trace::Kernel to_kernel(const CompiledKernel& k, const CompileOptions& options) 
 
 /// Spreads the registers over banks as the passes want them. Analyses and the static form are made anew.
 void renumber(CompiledKernel& k, const CompileOptions& options) {
+  // Each number is allowed at some places of the code, and not at others.
+  if (k.function->entry_registers != 0) return;
   std::vector<passes::RegisterGroup> groups;
   for (const auto& pass : k.passes) {
     for (passes::RegisterGroup& group : pass->register_groups(k.trace_kernel, *k.analyses))
@@ -37,6 +39,11 @@ void renumber(CompiledKernel& k, const CompileOptions& options) {
 /// Numbers the registers by first use, if a pass wants that.
 void reorder(CompiledKernel& k, const CompileOptions& options) {
   if (std::none_of(k.passes.begin(), k.passes.end(), [](const auto& pass) { return pass->orders_registers(); })) return;
+  if (k.function->entry_registers != 0) {
+    throw trace::InputError("error: kernel '" + k.function->name +
+                            "': its registers cannot be numbered in the order of first use, because setmaxnreg limits "
+                            "the numbers that a place of the code may use");
+  }
   passes::reorder_registers(*k.function);
   k.analyses->invalidate();
   k.trace_kernel = to_kernel(k, options);
@@ -46,7 +53,10 @@ void reorder(CompiledKernel& k, const CompileOptions& options) {
 CompiledKernel allocate(ir::Function function, const CompileOptions& options) {
   CompiledKernel k;
   k.function = std::make_unique<ir::Function>(std::move(function));
-  k.budget = passes::register_budget(*k.function, options.allocation.max_registers);
+  const passes::BudgetOverride* const registers = options.registers ? &*options.registers : nullptr;
+  if (registers != nullptr) passes::override_groups(*k.function, *registers);
+  k.budget = passes::register_budget(*k.function, options.allocation.max_registers, registers);
+  passes::apply_budget(*k.function, k.budget);
   passes::AllocationOptions allowed = options.allocation;
   allowed.max_registers = k.budget.registers;
   if (allowed.target->register_banks != 0) allowed.banks = allowed.target->register_banks;
@@ -146,6 +156,7 @@ EntryReport report_of(CompiledKernel& kernel) {
   r.registers = kernel.trace_kernel.registers_per_thread;
   r.registers_needed = f.registers_used;
   r.register_budget = kernel.budget.registers;
+  r.entry_registers = kernel.budget.entry;
   r.budget_set_by = kernel.budget.set_by;
   r.warnings = kernel.budget.warnings;
   r.spills = f.spilled_registers;

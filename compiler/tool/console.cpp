@@ -87,9 +87,13 @@ void print_summary(std::FILE* out, const AnnotateOptions& o, const CodeResult& r
     if (e.registers > e.registers_needed) {
       std::fprintf(out, "%s: %u registers are stated, %u needed\n", e.name.c_str(), e.registers, e.registers_needed);
     }
-    const std::string bound = e.register_budget == o.max_registers
-                                  ? ""
-                                  : " of at most " + std::to_string(e.register_budget) + " (" + e.budget_set_by + ")";
+    std::string bound = e.register_budget == o.max_registers
+                            ? ""
+                            : " of at most " + std::to_string(e.register_budget) + " (" + e.budget_set_by + ")";
+    if (e.entry_registers != 0) {
+      bound = " of at most " + std::to_string(e.register_budget) + ", " + std::to_string(e.entry_registers) +
+              " at its entry (" + e.budget_set_by + ")";
+    }
     std::fprintf(out, "%s: %u register%s a thread%s", e.name.c_str(), e.registers, e.registers == 1 ? "" : "s",
                  bound.c_str());
     if (e.spills != 0) std::fprintf(out, ", %u spilled to %u bytes of local memory", e.spills, e.spill_bytes);

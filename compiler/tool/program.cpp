@@ -81,6 +81,7 @@ std::vector<launch::EntryNames> entry_names(const std::vector<ptx::ModuleResult>
 CompileOptions compile_options(const AnnotateOptions& options) {
   CompileOptions o;
   o.allocation.max_registers = options.max_registers;
+  o.registers = options.registers;
   o.least_registers = options.min_registers;
   o.shared_values = options.shared_values;
   o.allocation.schedule = options.schedule;

@@ -29,6 +29,7 @@ Json code_json(const CodeResult& result) {
       j["registers"] = e.registers;
       j["registers_needed"] = e.registers_needed;
       j["register_budget"] = e.register_budget;
+      if (e.entry_registers != 0) j["entry_registers"] = e.entry_registers;
       j["budget_set_by"] = e.budget_set_by;
       j["spills"] = e.spills;
       j["spill_bytes"] = e.spill_bytes;

@@ -11,6 +11,7 @@
 #include <regatta/emulator/stray_reads.h>
 #include <regatta/ir/ir.h>
 #include <regatta/passes/pass_registry.h>
+#include <regatta/passes/register_budget.h>
 #include <regatta/trace/file.h>
 #include <regatta/trace/section_registry.h>
 
@@ -36,14 +37,15 @@ enum class OutOfBounds : std::uint8_t {
 };
 
 struct AnnotateOptions {
-  std::string launch;            ///< launch file; empty only with `check`
-  std::string out;               ///< trace to write; empty: run without one
-  std::string trace;             ///< instead of `launch`: a trace that gets the annotations of `schemes`
-  std::string ptx;               ///< overrides the launch file's; with `check`, the file to check
-  std::string entry;             ///< with `check`: this entry alone
-  bool check = false;            ///< static work only
-  unsigned max_registers = 255;  ///< launch bounds of a kernel may allow it fewer
-  unsigned min_registers = 0;    ///< every kernel's allocation has at least so many, as if it needed them
+  std::string launch;  ///< launch file; empty only with `check`
+  std::string out;     ///< trace to write; empty: run without one
+  std::string trace;   ///< instead of `launch`: a trace that gets the annotations of `schemes`
+  std::string ptx;     ///< overrides the launch file's; with `check`, the file to check
+  std::string entry;   ///< with `check`: this entry alone
+  bool check = false;  ///< static work only
+  std::optional<passes::BudgetOverride> registers;  ///< --registers
+  unsigned max_registers = 255;                     ///< launch bounds of a kernel may allow it fewer
+  unsigned min_registers = 0;  ///< every kernel's allocation has at least so many, as if it needed them
   /// 32: 64-bit addresses are narrowed (passes/narrow_addresses.h), after a run with wide ones that finds addresses out
   /// of bounds.
   unsigned addresses = 64;
@@ -101,6 +103,7 @@ struct EntryReport {
   std::uint32_t registers = 0;         ///< per thread of the allocation
   std::uint32_t registers_needed = 0;  ///< fewer where the launch file or min_registers states more
   std::uint32_t register_budget = 0;   ///< the most that it might have had
+  std::uint32_t entry_registers = 0;   ///< those that it begins with, if it changes them (setmaxnreg); else 0
   std::string budget_set_by;           ///< "--max-registers", ".maxnreg 24" ...
   std::uint32_t spills = 0;            ///< virtual registers that live in local memory
   std::uint32_t spill_bytes = 0;       ///< of local memory per thread

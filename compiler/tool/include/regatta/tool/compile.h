@@ -31,7 +31,8 @@ struct CompiledKernel {
 };
 
 struct CompileOptions {
-  passes::AllocationOptions allocation;  ///< the kernel's launch bounds may lower max_registers
+  passes::AllocationOptions allocation;             ///< the kernel's launch bounds may lower max_registers
+  std::optional<passes::BudgetOverride> registers;  ///< in place of the kernel's launch bounds and setmaxnreg
   passes::PassRegistry passes = passes::PassRegistry::with_builtin();
   passes::PassOptionValues pass_options;
   std::optional<std::set<std::string>> annotations;  ///< of the passes that run without an option; none: all
