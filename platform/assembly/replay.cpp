@@ -121,7 +121,7 @@ class FunctionalSm {
     }
     ++result.warp_instructions;
     result.thread_instructions += static_cast<unsigned>(__builtin_popcountll(active));
-    if (i.op_class == trace::OpClass::barrier && active != 0) {
+    if (i.op_class == trace::OpClass::barrier && active != 0 && i.barrier_half != trace::BarrierHalf::arrive) {
       warp.at_barrier = true;
       ++ctas_[warp.cta].waiting;
       open_barrier(warp.cta);
@@ -141,7 +141,7 @@ class FunctionalSm {
 };
 
 unsigned resident_ctas(const MachineConfig& machine, const trace::Kernel& kernel, const trace::Launch& launch) {
-  const unsigned registers = machine.sm.allocated_registers(kernel.registers_per_thread);
+  const unsigned registers = machine.sm.allocated_registers(trace::registers_at_launch(kernel));
   const models::Occupancy o =
       models::occupancy(machine.sm.limits(kernel.warp_size, machine.register_file.registers),
                         launch.warps_per_cta(kernel.warp_size), registers, launch.shared_bytes_per_cta);

@@ -16,7 +16,7 @@ RunFacts::RunFacts(const std::vector<support::StatGroup>& groups, const MachineC
     const trace::Kernel& kernel = trace.kernels()[launch.kernel];
     const models::Occupancy fits = models::occupancy(
         machine.sm.limits(kernel.warp_size, machine.register_file.registers), launch.warps_per_cta(kernel.warp_size),
-        machine.sm.allocated_registers(kernel.registers_per_thread), launch.shared_bytes_per_cta);
+        machine.sm.allocated_registers(trace::registers_at_launch(kernel)), launch.shared_bytes_per_cta);
     if (launch.cta_count <= std::uint64_t{fits.ctas()} * sms) continue;
     const std::string bound = fits.bound();
     if (std::find(bounds_.begin(), bounds_.end(), bound) == bounds_.end()) bounds_.push_back(bound);

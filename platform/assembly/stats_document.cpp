@@ -154,6 +154,8 @@ nlohmann::ordered_json program_json(const SimulationResult& r, const trace::Read
     kernels.push_back({{"name", kernel.name},
                        {"instructions", kernel.instructions.size()},
                        {"registers", kernel.registers_per_thread},
+                       {"launch_registers", trace::registers_at_launch(kernel)},
+                       {"spilled_registers", kernel.spilled_registers},
                        {"code", fmt::format("{:016x}", trace.code_digest(k))}});
   }
   std::array<std::uint64_t, trace::op_class_count> classes{};

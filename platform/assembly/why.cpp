@@ -441,14 +441,14 @@ std::string Analysis::limit(std::uint32_t kernel) const {
   const trace::Kernel& k = trace_.kernels()[kernel];
   const models::Occupancy fits = models::occupancy(
       machine_.sm.limits(k.warp_size, machine_.register_file.registers), longest->warps_per_cta(k.warp_size),
-      machine_.sm.allocated_registers(k.registers_per_thread), longest->shared_bytes_per_cta);
+      machine_.sm.allocated_registers(trace::registers_at_launch(k)), longest->shared_bytes_per_cta);
   if (longest->cta_count <= std::uint64_t{fits.ctas()} * facts_.sms) {
     return fmt::format("the grid has only {} CTA{} of {} threads for {} SM{}", longest->cta_count,
                        longest->cta_count == 1 ? "" : "s", longest->threads_per_cta(), facts_.sms,
                        facts_.sms == 1 ? "" : "s");
   }
   const std::string bound = fits.bound();
-  if (bound == "registers") return fmt::format("limited by the registers ({} a thread)", k.registers_per_thread);
+  if (bound == "registers") return fmt::format("limited by the registers ({} a thread)", trace::registers_at_launch(k));
   if (bound == "shared memory") {
     return fmt::format("limited by shared memory ({} bytes a CTA)", longest->shared_bytes_per_cta);
   }

@@ -63,6 +63,8 @@ void ValueChecker::kernel_started(Cycle, const protocol::KernelContext& context)
   warps_.clear();
   reads_unwritten_ = unwritten_reads(*context.kernel).any();
   written_.clear();
+  budgets_.clear();
+  launch_budget_ = context.kernel->launch_registers;
 }
 
 void ValueChecker::warp_started(Cycle, const protocol::WarpInfo& warp) {
@@ -72,6 +74,10 @@ void ValueChecker::warp_started(Cycle, const protocol::WarpInfo& warp) {
     registers_.resize((slot + 1) * registers_per_warp_, warp_size_);
   }
   warps_[slot] = warp;
+  if (launch_budget_ != 0) {
+    if (budgets_.size() <= slot) budgets_.resize(slot + 1);
+    budgets_[slot] = launch_budget_;
+  }
   if (!reads_unwritten_) return;
   const std::size_t first = architectural(warp.warp, 0);
   written_.resize(std::max(written_.size(), first + registers_per_warp_));
@@ -90,7 +96,23 @@ void ValueChecker::note_written(const DynamicInstruction& d) {
   }
 }
 
-void ValueChecker::issued(Cycle, const DynamicInstruction& d) {
+void ValueChecker::follow_budget(Cycle cycle, const DynamicInstruction& d) {
+  unsigned& budget = budgets_[d.warp.value()];
+  const auto look_at = [&](unsigned reg) {
+    if (reg < budget || d.active == 0) return;
+    Mismatch m = describe(cycle, d);
+    m.reg = reg;
+    m.budget = budget;
+    m.lanes = d.active;
+    tell(m);
+  };
+  for (unsigned i = 0; i < d.traits->read_count; ++i) look_at(d.traits->reads[i].value());
+  for (unsigned i = 0; i < d.traits->write_count; ++i) look_at(d.traits->writes[i].value());
+  if (d.info->register_budget != 0 && d.active != 0) budget = d.info->register_budget;
+}
+
+void ValueChecker::issued(Cycle cycle, const DynamicInstruction& d) {
+  if (__builtin_expect(static_cast<int>(launch_budget_ != 0), 0) != 0) follow_budget(cycle, d);
   const unsigned reads = d.traits->read_count;
   if (reads != 0) {
     if (expected_.size() <= expected(d, 0)) expected_.resize(expected(d, 64 * trace::max_source_registers), warp_size_);
@@ -232,6 +254,11 @@ std::string Mismatch::message() const {
     out << " byte " << *shared_offset << " of the CTA's shared memory";
   } else {
     out << " register R" << reg << " lanes 0x" << std::hex << lanes << std::dec;
+  }
+  if (budget != 0) {
+    out << ": its threads have " << budget << " registers since their last setmaxnreg, or their start, at cycle "
+        << cycle.value();
+    return out.str();
   }
   out << ": lane " << lane << " expected 0x" << std::hex << expected << " got 0x" << got << std::dec << " from "
       << origin << " at cycle " << cycle.value();

@@ -33,7 +33,8 @@ void CtaStage::broken(const std::string& did, const std::string& expected) const
   broken_contract(core_, "residency", support::block_name(*residency_), did, expected);
 }
 
-void CtaStage::kernel_started(const protocol::ResourcePlan& plan, const protocol::SmLimits& limits) {
+void CtaStage::kernel_started(const protocol::ResourcePlan& plan, const protocol::SmLimits& limits,
+                              const protocol::OperandStorage& storage) {
   limits_ = limits;
   plan_ = plan;
   const unsigned resident = plan.resident_ctas;
@@ -68,6 +69,7 @@ void CtaStage::kernel_started(const protocol::ResourcePlan& plan, const protocol
     core_.warps[i].info.warp = WarpSlot(static_cast<std::uint16_t>(i));
     core_.warps[i].buffer.resize(core_.config.buffer_entries);
   }
+  budgets_.kernel_started(resident, limits.sub_cores, storage.has_places_for_warps());
   dirty_ = true;
 }
 
@@ -101,6 +103,7 @@ bool CtaStage::launch(bool warps_wait) {
                                core_.kernel.launch->shared_bytes_per_cta};
   cta.unfinished = cta.running = core_.kernel.warps_per_cta;
   stalled_warps_[slot] = 0;
+  budgets_.cta_launched(cta.info.cta);
   ++resident_;
   const bool staggered = !warps_wait && (core_.config.cta_launch != 0 || core_.config.warp_launch != 0);
   if (warps_wait) {
@@ -153,6 +156,7 @@ void CtaStage::start(Warp& w) {
   w.cursor = trace::WarpCursor(*core_.kernel.kernel, stream);
   w.stack = trace::StackCursor(*core_.kernel.kernel, stream);
   cta.warps.push_back(w.info.warp);
+  budgets_.warp_started(w);
   core_.listeners.notify([&](LifecycleListener& l) { l.warp_started(w.info); });
   core_.observers.notify(Event::warp_started, [&](Observer& o) { o.warp_started(core_.now, w.info); });
 }
@@ -209,6 +213,9 @@ unsigned delivered(const DynamicInstruction& d, const trace::Operand& o) {
 
 void CtaStage::barrier_issued(Warp& w, const DynamicInstruction& d) {
   if (protocol::waits_at_barrier(d)) w.at_barrier = true;
+  if (__builtin_expect(static_cast<int>(d.info->barrier_half != trace::BarrierHalf::none), 0) != 0) {
+    return cluster_half(w, *d.info);
+  }
   if (in_register(*d.info, 0) == nullptr && in_register(*d.info, 1) == nullptr) {
     arrive(w, d, d.info->barrier_id, d.info->barrier_threads);
   }
@@ -254,6 +261,7 @@ void CtaStage::check_barrier(ResidentCta& cta, unsigned id) {
 }
 
 void CtaStage::barrier_open(Warp& w) {
+  w.cluster_phase = 0;
   w.at_barrier = false;
   for (protocol::IssueGate* gate : gates_) gate->barrier_opened(w.info);
   issue_->update(w);
@@ -263,6 +271,7 @@ void CtaStage::warp_exited(Warp& w) {
   ResidentCta& cta = ctas_[w.info.cta.value()];
   --cta.running;
   for (unsigned id = 0; id < barriers_per_cta; ++id) check_barrier(cta, id);
+  check_cluster_barrier(cta);
 }
 
 void CtaStage::retired(Warp& w) {

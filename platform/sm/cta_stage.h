@@ -8,6 +8,7 @@
 
 #include "core.h"
 #include "holds.h"
+#include "register_budgets.h"
 
 #include <string>
 
@@ -19,18 +20,23 @@ class LoadStoreUnit;
 
 class CtaStage : public sc_core::sc_module {
  public:
-  CtaStage(const sc_core::sc_module_name& name, Core& core) : sc_module(name), core_(core) {}
+  CtaStage(const sc_core::sc_module_name& name, Core& core) : sc_module(name), core_(core), budgets_(core) {}
   void connect(FrontEnd& front_end, IssueStage& issue, LoadStoreUnit& lsu, CtaSource& source,
                protocol::Residency& residency, std::vector<protocol::IssueGate*> gates);
 
   /// The residency policy, which was shown `limits`, has made this plan for the launch; the SM is empty.
-  void kernel_started(const protocol::ResourcePlan& plan, const protocol::SmLimits& limits);
+  void kernel_started(const protocol::ResourcePlan& plan, const protocol::SmLimits& limits,
+                      const protocol::OperandStorage& storage);
   /// A barrier instruction issued: its warp waits, and has arrived if number and threads of the barrier are static.
   void barrier_issued(Warp& warp, const DynamicInstruction& d);
   /// A barrier instruction has its operands: where one of them is the barrier's number or threads, the warp has
   /// arrived.
   void barrier_dispatched(const DynamicInstruction& d);
   void barrier_open(Warp& warp);
+  /// Of a warp whose next instruction is a setmaxnreg and finds its operands: whether it may issue.
+  WarpState state_at_budget(const Warp& warp, const trace::StaticInstruction& i) const;
+  /// A setmaxnreg has issued.
+  void budget_issued(Warp& warp, const DynamicInstruction& d);
   /// The launcher is through with the warp, which has its registers since the launch of its CTA.
   void warp_launched(Warp& warp);
   /// The warp's last instruction has issued.
@@ -61,6 +67,7 @@ class CtaStage : public sc_core::sc_module {
   /// What keeps a warp at its barrier, and one whose CTA is inactive.
   Hold at_barrier(const Warp& warp) const;
   Hold inactive(const Warp& warp) const;
+  Hold at_budget(const Warp& warp, const trace::StaticInstruction& i) const;
   /// "residency ... launches none of 5 CTAs that wait" when it could; "" when there is nothing to say.
   std::string launches_nothing() const;
   /// "residency ... has not admitted 3 warps of CTA slot 1 ..."; "" if no warp waits.
@@ -107,6 +114,8 @@ class CtaStage : public sc_core::sc_module {
   void look_at_stall(ResidentCta& cta);
   void arrive(Warp& warp, const DynamicInstruction& d, unsigned number, unsigned threads);
   void check_barrier(ResidentCta& cta, unsigned id);
+  void cluster_half(Warp& warp, const trace::StaticInstruction& i);
+  void check_cluster_barrier(ResidentCta& cta);
   [[noreturn, gnu::noinline, gnu::cold]] void broken(const std::string& did, const std::string& expected) const;
   /// The policy switches a CTA: the one that it names, which must be resident and in a phase that the action is for.
   ResidentCta& named(const protocol::Residency::Action& action);
@@ -114,6 +123,7 @@ class CtaStage : public sc_core::sc_module {
   void check_room(const ResidentCta& cta) const;
 
   Core& core_;
+  RegisterBudgets budgets_;
   FrontEnd* front_end_ = nullptr;
   IssueStage* issue_ = nullptr;
   LoadStoreUnit* lsu_ = nullptr;

@@ -193,6 +193,9 @@ std::optional<Hold> Writeback::holds_elsewhere(const DynamicInstruction& d) cons
 
 Hold CtaStage::at_barrier(const Warp& w) const {
   const ResidentCta& cta = ctas_[w.info.cta.value()];
+  const std::vector<WarpSlot>& halfway = cta.at_cluster_barrier;
+  if (std::find(halfway.begin(), halfway.end(), w.info.warp) != halfway.end())
+    return Hold{"the barrier of their cluster, where others have not arrived", "", w.last_issued};
   for (unsigned id = 0; id < barriers_per_cta; ++id) {
     const Barrier& b = cta.barriers[id];
     if (std::find(b.waiting.begin(), b.waiting.end(), w.info.warp) == b.waiting.end()) continue;

@@ -138,6 +138,7 @@ WarpState IssueStage::state_of(const Warp& w) const {
     return w.pending_long.intersects(t.accessed, t.accessed_predicates) ? WarpState::memory : WarpState::scoreboard;
   }
   if (t.is_fence) {
+    if (t.info->register_budget != 0) return ctas_->state_at_budget(w, *t.info);
     const bool waits = t.info->space == trace::MemorySpace::shared
                            ? w.has_accesses_to_make()
                            : w.memory_in_flight != 0 || lsu_->stores_in_flight(w.info.warp) != 0;
@@ -223,7 +224,7 @@ bool IssueStage::inject(Warp& w, const DynamicInstruction& next, unsigned gate) 
   protocol::RegisterId reg;
   if (!moves_->take_request(reg)) return false;
   if (answers_ != nullptr) answers_->released(gate, w.info.warp);  // it agrees behind the move
-  if (__builtin_expect(moves_->asked_for() != w.info.warp || reg.value() >= core_.kernel.registers_per_warp ||
+  if (__builtin_expect(moves_->asked_for() != w.info.warp || reg.value() >= core_.kernel.most_registers_per_warp ||
                            w.pending.contains(reg),
                        0)) {
     broken_gate(
@@ -231,7 +232,7 @@ bool IssueStage::inject(Warp& w, const DynamicInstruction& next, unsigned gate) 
         "asked about " + describe(core_, next) + " wants a move of R" + std::to_string(reg.value()) + " of " +
             describe(core_, moves_->asked_for()) +
             (moves_->asked_for() == w.info.warp && w.pending.contains(reg) ? ", which has a result on its way" : ""),
-        "a register of that warp below R" + std::to_string(core_.kernel.registers_per_warp) +
+        "a register of that warp below R" + std::to_string(core_.kernel.most_registers_per_warp) +
             " with no result on its way");
   }
   if (!operands_->available(w.scheduler, Unit::sp)) return false;
@@ -282,6 +283,7 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
     core_.at(core_.now + core_.config.branch_latency, Work::Kind::fetch_unblocked, w.info.warp.value());
   }
   if (protocol::reaches_barrier(d)) ctas_->barrier_issued(w, d);
+  if (t.is_fence && t.info->register_budget != 0) ctas_->budget_issued(w, d);
   if (t.unit == Unit::none) {
     core_.at(core_.now + t.latency, Work::Kind::executed, d.pool_index);
   } else {

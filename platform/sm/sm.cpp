@@ -192,7 +192,8 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
   core.kernel.launch_index = launch_index;
   core.kernel.warp_size = kernel.warp_size;
   core.kernel.warps_per_cta = launch.warps_per_cta(kernel.warp_size);
-  core.kernel.registers_per_warp = core.config.allocated_registers(kernel.registers_per_thread);
+  core.kernel.registers_per_warp = core.config.allocated_registers(trace::registers_at_launch(kernel));
+  core.kernel.most_registers_per_warp = core.config.allocated_registers(trace::most_registers(kernel));
   core.traits = make_traits(kernel, core.config);
   core.kernel.traits = &core.traits;
   core.fixed_latency.clear();
@@ -202,11 +203,12 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
     }
   }
   core.all_lanes = trace::all_lanes(kernel.warp_size);
+  if (kernel.launch_registers != 0) check_budgets(kernel);
   const protocol::SmLimits limits = core.config.limits(kernel.warp_size, storage[0]->capacity_registers());
   const protocol::ResourcePlan plan = residency[0]->plan(core.kernel, limits);
   core.kernel.resident_ctas = static_cast<unsigned>(std::min<std::uint64_t>(plan.resident_ctas, launch.cta_count));
   core.kernel.active_ctas = std::min(plan.active_ctas, core.kernel.resident_ctas);
-  m.ctas.kernel_started(plan, limits);
+  m.ctas.kernel_started(plan, limits, *storage[0]);
   m.lsu.kernel_started();
   m.front_end.kernel_started();
   m.issue.kernel_started();
@@ -219,6 +221,15 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
   m.watchdog_since = core.now;
   core.longest_wait = 0;
   core.wake(core.now + 1);
+}
+
+void Sm::check_budgets(const trace::Kernel& kernel) const {
+  impl_->core.listeners.notify([&](const protocol::LifecycleListener& l) {
+    const std::string obstacle = l.budget_obstacle();
+    if (obstacle.empty()) return;
+    throw support::ConfigError("kernel " + kernel.name + " changes the registers of its warps (setmaxnreg), and " +
+                               support::block_name(l) + " " + obstacle);
+  });
 }
 
 void Sm::finish() {

@@ -337,9 +337,11 @@ void check_kernel(const trace::Kernel& kernel, const SmConfig& config) {
                                   std::to_string(config.lanes) + " (sm.lanes): annotate it with " + option,
                               option);
   }
-  if (kernel.registers_per_thread > config.registers_per_thread) {
+  // A budget of 256 has the registers R0 to R254, as has one of 255.
+  const unsigned most = std::min(trace::most_registers(kernel), trace::max_general_registers);
+  if (most > config.registers_per_thread) {
     const std::string have = std::to_string(config.registers_per_thread);
-    const std::string found = "kernel " + kernel.name + " uses " + std::to_string(kernel.registers_per_thread) +
+    const std::string found = "kernel " + kernel.name + " uses " + std::to_string(most) +
                               " registers per thread, this machine's threads have " + have +
                               " (sm.registers_per_thread): ";
     if (config.registers_per_thread < trace::min_register_budget) {
@@ -428,7 +430,7 @@ protocol::InstructionTraits traits_of(const trace::StaticInstruction& s, std::ui
   t.is_exit = s.op_class == OpClass::exit;
   t.is_barrier = s.op_class == OpClass::barrier;
   t.is_arrival = t.is_barrier && s.barrier_arrives;
-  t.is_fence = s.op_class == OpClass::fence;
+  t.is_fence = s.op_class == OpClass::fence || s.register_budget != 0;
   t.is_memory = t.unit == protocol::Unit::lsu;
   t.has_addresses = trace::has_addresses(s);
   t.is_long_latency = t.is_memory && s.space != trace::MemorySpace::shared;

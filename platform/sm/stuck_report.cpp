@@ -86,6 +86,7 @@ Hold StuckReport::of(const Warp& w) const {
   if (!w.active) return sm_.ctas.inactive(w);
   switch (w.state) {
     case WarpState::barrier:
+      if (!w.at_barrier) return sm_.ctas.at_budget(w, *w.front()->traits->info);
       return sm_.ctas.at_barrier(w);
     case WarpState::instruction_fetch:
       if (w.line_pending) return sm_.lsu.lines_held(w.fetch_since);

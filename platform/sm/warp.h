@@ -86,6 +86,7 @@ struct Warp {
   std::uint64_t sequence = 0;                 ///< of the program's instruction decoded last
   std::uint8_t priority_class = 0;            ///< a policy's (SmControl::classify)
   trace::StackCursor stack;                   ///< steps on when a policy looks
+  std::uint64_t cluster_phase = 0;            ///< of its cluster's barrier: where it has arrived, until it goes on
   // For the report of a deadlock.
   Cycle last_issued;    ///< the warp issued an instruction of the program, or was launched
   Cycle refused_since;  ///< `refused_by` began to refuse
@@ -146,6 +147,8 @@ struct ResidentCta {
   unsigned unfinished = 0;      ///< warps that have not ended
   unsigned running = 0;         ///< warps that have instructions left to issue: what a barrier waits for
   std::array<Barrier, barriers_per_cta> barriers;
+  std::uint64_t cluster_phase = 1;           ///< of the barrier of its cluster, from 1
+  std::vector<WarpSlot> at_cluster_barrier;  ///< warps that wait there
   Cycle launched;
   std::uint64_t age = 0;  ///< launch order
 

@@ -80,7 +80,7 @@ void Osu::kernel_started(const protocol::KernelContext& context) {
                                ": operand staging needs lines as large as a warp register");
   }
   rules_.set_lanes(context.warp_size);
-  for (auto& s : shards_) s->kernel_started(context.registers_per_warp);
+  for (auto& s : shards_) s->kernel_started(context.most_registers_per_warp);
 }
 
 void Osu::warp_started(const protocol::WarpInfo& warp) { home_of(warp.warp).shard->warp_started(warp.warp); }

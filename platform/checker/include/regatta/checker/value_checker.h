@@ -32,6 +32,8 @@ struct Mismatch {
   unsigned lane = 0;             ///< the first of them, with its values
   std::uint32_t expected = 0;
   std::uint32_t got = 0;
+  /// The registers that a thread of the warp had, if `reg` is none of them (setmaxnreg): it has no value there. Else 0.
+  unsigned budget = 0;
   std::string origin;  ///< where the value came from: "bank 3", "sm0.wir.reuse_buffer, physical register 17"
   std::uint32_t ptx_line = 0;
   std::string kernel;
@@ -77,6 +79,8 @@ class ValueChecker : public protocol::Observer {
     return std::size_t{d.pool_index} * trace::max_source_registers + operand;
   }
   void note_written(const protocol::DynamicInstruction& d);
+  /// Of a kernel with setmaxnreg: reports a register that the warp does not have.
+  void follow_budget(protocol::Cycle cycle, const protocol::DynamicInstruction& d);
   /// The message's parts that do not depend on where the value was.
   Mismatch describe(protocol::Cycle cycle, const protocol::DynamicInstruction& d) const;
   void tell(const Mismatch& mismatch);
@@ -99,6 +103,8 @@ class ValueChecker : public protocol::Observer {
   /// warp's start, by register, and at issue, by pool index and operand.
   bool reads_unwritten_ = false;
   std::vector<protocol::LaneMask> written_, expected_written_;
+  std::vector<unsigned> budgets_;  ///< by warp slot, registers of a thread; of a kernel with setmaxnreg
+  unsigned launch_budget_ = 0;     ///< 0: the kernel has none
   /// Shared memory of a resident CTA as its accesses leave it, in the order in which they are made, and which of its
   /// bytes it has written: others have no value to compare.
   struct SharedMemory {

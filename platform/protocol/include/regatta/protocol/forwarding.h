@@ -41,6 +41,10 @@ class Forwarding : public Point {
   void cta_finished(const CtaInfo& cta) override { inside_.cta_finished(cta); }
   void warp_started(const WarpInfo& warp) override { inside_.warp_started(warp); }
   void warp_finished(const WarpInfo& warp) override { inside_.warp_finished(warp); }
+  void budget_changed(const WarpInfo& warp, unsigned before, unsigned after) override {
+    inside_.budget_changed(warp, before, after);
+  }
+  std::string budget_obstacle() const override { return inside_.budget_obstacle(); }
   void active_set_changed(const WarpInfo& warp, bool is_inside) override {
     inside_.active_set_changed(warp, is_inside);
   }
@@ -60,6 +64,7 @@ class ForwardingStorage : public Forwarding<OperandStorage> {
   OperandTargetSocket& read_socket() override { return inside().read_socket(); }
   OperandTargetSocket& write_socket() override { return inside().write_socket(); }
   std::uint64_t capacity_registers() const override { return inside().capacity_registers(); }
+  bool has_places_for_warps() const override { return inside().has_places_for_warps(); }
 };
 
 class ForwardingGate : public Forwarding<IssueGate> {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace regatta::protocol {
@@ -19,7 +20,10 @@ struct KernelContext {
   std::uint32_t launch_index = 0;
   unsigned warp_size = 32;
   unsigned warps_per_cta = 1;
-  unsigned registers_per_warp = 1;  ///< general registers of a warp, rounded to the allocation granularity
+  unsigned registers_per_warp = 1;  ///< general registers of a warp, rounded to the allocation granularity; of a kernel
+                                    ///< with setmaxnreg, those that it begins with
+  /// The most that a warp has at any time, likewise: more only with setmaxnreg. Register numbers lie below.
+  unsigned most_registers_per_warp = 1;
   /// Most CTAs of the launch that an SM holds at a time; warp slots are below resident_ctas * warps_per_cta.
   /// 0: not known, as in Residency::plan(), which determines it.
   unsigned resident_ctas = 0;
@@ -75,6 +79,13 @@ class LifecycleListener {
   virtual void warp_started(const WarpInfo&) {}
   /// The warp has issued its last instruction and has all results; it leaves its slot.
   virtual void warp_finished(const WarpInfo&) {}
+  /// A setmaxnreg of the warp has issued, with nothing else of it in flight: it had `before` warp registers and has
+  /// `after` from now on. Fewer: those from `after` on have no value any more, and their place is its CTA's. More:
+  /// those from `before` on are undefined; other warps of the CTA, in the same sub-core, have given as many away.
+  virtual void budget_changed(const WarpInfo&, unsigned /*before*/, unsigned /*after*/) {}
+  /// Why the part cannot follow that, as a clause behind its name: "gives ...". Empty: it follows, or does not care. A
+  /// kernel with setmaxnreg is refused where a part of the SM cannot follow.
+  virtual std::string budget_obstacle() const { return {}; }
   /// The warp enters or leaves the active set of its warp scheduler, for policies that have one (two_level).
   virtual void active_set_changed(const WarpInfo&, bool /*inside*/) {}
 };

@@ -32,6 +32,11 @@ class OperandStorage : public virtual TimeKeeper, public virtual LifecycleListen
   /// Called once, before the first launch, by an operand path that would reserve read ports ahead. Null: they cannot be
   /// reserved, and the path takes every read's answer as it comes.
   virtual ReadPlanner* plan_reads() { return nullptr; }
+  /// Asked at the start of a launch. False: a warp's registers have no place of their own, so that a setmaxnreg.inc
+  /// finds what it asks for whatever others have given away.
+  virtual bool has_places_for_warps() const { return true; }
+  /// A storage that follows a change of budgets, or that does not care, overrides this.
+  std::string budget_obstacle() const override { return "keeps the registers of a warp from its start to its end"; }
 };
 
 }  // namespace regatta::protocol

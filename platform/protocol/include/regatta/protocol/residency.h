@@ -120,6 +120,8 @@ class Residency : public virtual TimeKeeper, public virtual LifecycleListener {
   /// True if the policy may switch CTAs: the SM then reports switch statistics. Asked once, before the first launch.
   virtual bool switches() const { return false; }
   virtual const sc_core::sc_event& changed() const = 0;
+  /// A policy under which a CTA keeps the registers of its launch to its end overrides this.
+  std::string budget_obstacle() const override { return "plans for warps that keep their registers"; }
 };
 
 }  // namespace regatta::protocol

@@ -118,6 +118,8 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   void end_of_elaboration() override;
   /// Throws support::ConfigError for what needs a storage that plans its reads.
   void check_plan() const;
+  /// Refuses a kernel with setmaxnreg where a part cannot follow it.
+  void check_budgets(const trace::Kernel& kernel) const;
   void tick();
   void give_up();
   void cycle();

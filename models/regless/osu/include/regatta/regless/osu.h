@@ -83,6 +83,9 @@ class Osu final : public sc_core::sc_module,
   bool keeps_cycle_time() const override { return true; }
   std::uint64_t capacity_registers() const override { return config_.backed_registers; }
   void kernel_started(const protocol::KernelContext& context) override;
+  /// Registers live in regions here, not in a warp's own rows: a budget is nothing to it.
+  std::string budget_obstacle() const override { return {}; }
+  bool has_places_for_warps() const override { return false; }
   void warp_started(const protocol::WarpInfo& warp) override;
   void warp_finished(const protocol::WarpInfo& warp) override;
   void register_stats(support::StatGroup& group) override;

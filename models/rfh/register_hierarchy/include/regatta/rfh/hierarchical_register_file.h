@@ -36,6 +36,11 @@ class HierarchicalRegisterFile final : public WindowedFile<HierarchicalRegisterF
 
   void end_of_elaboration() override;
   void kernel_started(const protocol::KernelContext& context) override;
+  void budget_changed(const protocol::WarpInfo& warp, unsigned before, unsigned after) override {
+    change_budget(warp, before, after);
+  }
+  void cta_finished(const protocol::CtaInfo& cta) override { end_cta(cta); }
+  std::string budget_obstacle() const override { return fixed_windows_obstacle(); }
   bool reads_row(const protocol::DynamicInstruction& d, unsigned source) const override {
     return d.injected || (levels_[d.traits->index].reads[source] & level_main) != 0;
   }

@@ -24,6 +24,11 @@ class RegisterFile : public WindowedFile<RegisterFile>, private protocol::ReadPl
                std::unique_ptr<WindowPolicy> windows = std::make_unique<FixedWindows>());
 
   void kernel_started(const protocol::KernelContext& context) override;
+  void budget_changed(const protocol::WarpInfo& warp, unsigned before, unsigned after) override {
+    change_budget(warp, before, after);
+  }
+  void cta_finished(const protocol::CtaInfo& cta) override { end_cta(cta); }
+  std::string budget_obstacle() const override { return fixed_windows_obstacle(); }
   void register_energy(support::EnergyGroup& group) override;
   /// Not while rows are switched, or registers moved: both take ports, or time, that no plan knows of.
   protocol::ReadPlanner* plan_reads() override;

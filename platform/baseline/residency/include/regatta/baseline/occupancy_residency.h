@@ -19,6 +19,7 @@ class OccupancyResidency : public sc_core::sc_module, public protocol::Residency
 
   protocol::ResourcePlan plan(const protocol::KernelContext& context, const protocol::SmLimits& limits) override;
   Action next(const View& view) override;
+  std::string budget_obstacle() const override { return {}; }
   bool follows_stalls() const override { return false; }
   const sc_core::sc_event& changed() const override { return changed_; }
   bool keeps_cycle_time() const override { return true; }
