@@ -94,6 +94,7 @@ stats = {{"cycles": cycles, "warp_instructions": 50, "thread_instructions": 1600
           "host": {{"seconds": time.time()}}, "stall_cycles": {{"memory": 7, "structural_by_unit": {{"sp": 1}}}},
           "energy": {{"total_nj": 2.5 * cycles, "dynamic_nj": 2.0 * cycles, "static_nj": 0.5 * cycles,
                       "by_structure": {{"dram": 1.5 * cycles}}}},
+          "program": {{"kernels": [{{"registers": 40, "spilled_registers": 2}}, {{"registers": 9, "spilled_registers": 3}}]}},
           "stats": {{"sm0.l1": {{"reads": 3 * a, "writes": 4}}, "sm1.l1": {{"reads": a}}}}}}
 hook("after")
 json.dump(stats, open(after("--stats"), "w"))

@@ -68,6 +68,30 @@ class RunsTest(FolderTest):
         finally:
             connection.close()
 
+    def test_budgets_of_registers_are_an_axis(self):
+        """One trace for each budget, and runs of all of them at every point; tables have the budget as they have a knob."""
+        self.write('[study]\nregisters = [32, "168:24,240"]\n[[programs]]\nlaunch = "launch.toml"\nname = "l"\n'
+                   '[[programs]]\nlaunch = "launch.toml"\nname = "m"\nregisters = [64]\n[knobs]\nk.a = [1, 2]\n'
+                   '[results]\nstatistics = ["kernel.*"]\n')
+        self.assertIn("6 of 6 runs to make", self.study("run").stdout)
+        self.assertEqual(fake_study.calls(self.bin, "annotate"), 3)
+        options = sorted(line.split("--registers ")[1].split()[0] for line in (self.bin / "calls").read_text().splitlines()
+                         if line.startswith("annotate"))
+        self.assertEqual(options, ["168:24,240", "32", "64"])
+        self.assertFalse(any("--registers" in line for line in (self.bin / "calls").read_text().splitlines()
+                             if line.startswith("simulate")))
+        self.assertEqual(self.ask("SELECT r.program, k.value, a.value FROM runs r JOIN knobs k ON k.run = r.id AND k.name = 'registers' "
+                                  "JOIN knobs a ON a.run = r.id AND a.name = 'k.a' ORDER BY r.id"),
+                         [("l", 32, 1), ("l", 32, 2), ("l", "168:24,240", 1), ("l", "168:24,240", 2), ("m", 64, 1), ("m", 64, 2)])
+        with (self.results / "results.csv").open() as f:
+            rows = list(csv.DictReader(f))
+        self.assertEqual([(row["registers"], row["kernel.registers"], row["kernel.spilled_registers"]) for row in rows][::2],
+                         [("32", "40", "5"), ("168:24,240", "40", "5"), ("64", "40", "5")])
+        shown = self.study("show", "--by", "cycles").stdout
+        self.assertRegex(shown, r"run +scheme +machine +k\.a +registers")
+        self.study("run")
+        self.assertEqual((self.made(), fake_study.calls(self.bin, "annotate")), (6, 3))
+
     def test_results_and_what_is_made_again(self):
         self.write(self.STUDY)
         done = self.study("run", "--jobs", "3")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .show import Results
 
 # Keys of [study], which the keyword form has beside the tables.
-_OF_STUDY = ("name", "seed", "repetitions", "seed_knob", "group_runs", "keep_traces")
+_OF_STUDY = ("name", "seed", "repetitions", "seed_knob", "group_runs", "keep_traces", "registers")
 _FIRST = ("program", "scheme", "machine")
 _LAST = ("seed", "repetition", "state", "status", "message", "cycles", "warp_instructions", "thread_instructions", "ipc",
          "energy_nj", "dynamic_nj", "static_nj")
@@ -54,7 +54,7 @@ class StudyResult:
         knobs = self._knobs()
         with self._results() as results:
             rows = results.ask(f"SELECT id, {', '.join(_FIRST + _LAST)} FROM runs ORDER BY id")
-        values = {run.id: dict(run.knobs) for run in self._plan.runs}
+        values = {run.id: dict(run.axes) for run in self._plan.runs}
         first = 1 + len(_FIRST)
         whole = (*knobs, "status", "cycles", "warp_instructions", "thread_instructions")
         return frame([[*row[:first], *(values[row[0]].get(k) for k in knobs), *row[first:]] for row in rows],
@@ -138,7 +138,7 @@ class StudyResult:
         return Results(path)
 
     def _knobs(self) -> List[str]:
-        return list(dict.fromkeys(k for run in self._plan.runs for k, _ in run.knobs))
+        return list(dict.fromkeys(k for run in self._plan.runs for k, _ in run.axes))
 
     def _finished(self, by: str) -> DataFrame:
         """Finished runs with a column `by`."""

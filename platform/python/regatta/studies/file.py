@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A study file: what is to be simulated. platform/python/STUDIES.md lists its tables and keys."""
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Iterable
@@ -26,6 +27,7 @@ class Program:
     trace: Path | None = None
     launch: Path | None = None
     annotate: tuple[str, ...] = ()
+    registers: tuple[Scalar, ...] = ()  # budgets that it is annotated with, one after the other; none: its own
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,25 @@ class Study:
         return self.path.parent / f"{self.name}.study"
 
 
-def _programs(top: Table) -> tuple[Program, ...]:
+_BUDGET = re.compile(r"\d+(:\d+(,\d+)*)?\Z")
+_LEAST_REGISTERS, _MOST_REGISTERS = 16, 255
+
+
+def _registers(table: Table, default: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+    """Budgets of registers: numbers, or texts as regatta-annotate --registers takes them."""
+    values = table.content.get("registers", list(default))
+    expected = f"a list of numbers from {_LEAST_REGISTERS} to {_MOST_REGISTERS}, and of texts like \"168:24,240\""
+    if not isinstance(values, list) or ("registers" in table.content and not values):
+        table.fail("registers", shown(values), expected)
+    for value in values:
+        if isinstance(value, bool) or not (isinstance(value, int) and _LEAST_REGISTERS <= value <= _MOST_REGISTERS or
+                                           isinstance(value, str) and _BUDGET.match(value)):
+            table.fail("registers", shown(value), expected)
+    table.distinct("registers", values)
+    return tuple(values)
+
+
+def _programs(top: Table, registers: tuple[Scalar, ...]) -> tuple[Program, ...]:
     tables = top.content.get("programs")
     if not isinstance(tables, list) or not tables:
         top.fail("programs", "nothing" if tables is None else shown(tables), "[[programs]] tables")
@@ -78,10 +98,13 @@ def _programs(top: Table) -> tuple[Program, ...]:
         kinds = [k for k in ("trace", "launch", "suite") if k in table.content]
         if len(kinds) != 1:
             table.fail("", " and ".join(kinds) or "none of them", "one of trace, launch and suite")
-        table.only_keys({"trace": ("trace", "name"), "launch": ("launch", "name", "annotate"),
-                         "suite": ("suite", "kernels", "small", "annotate")}[kinds[0]])
+        table.only_keys({"trace": ("trace", "name"), "launch": ("launch", "name", "annotate", "registers"),
+                         "suite": ("suite", "kernels", "small", "annotate", "registers")}[kinds[0]])
+        own = _registers(table, registers)
+        if own and any(word.split("=")[0] == "--registers" for word in table.words("annotate")):
+            table.fail("annotate", "--registers", "registers = [...] to say it, or no registers of the study")
         if kinds == ["suite"]:
-            found += [Program(name, launch=launch, annotate=options)
+            found += [Program(name, launch=launch, annotate=options, registers=own)
                       for name, launch, options in kernels_of(table)]
             continue
         path = top.file.parent / table.text(kinds[0])
@@ -95,7 +118,7 @@ def _programs(top: Table) -> tuple[Program, ...]:
                 if any(word == option or word.startswith(option + "=") for word in annotate):
                     table.fail("annotate", option, "options that do not name the trace or its launch file")
             default = path.parent.name if path.name.startswith("launch.") else path.stem
-            found.append(Program(table.name("name", name_from(default)), launch=path, annotate=annotate))
+            found.append(Program(table.name("name", name_from(default)), launch=path, annotate=annotate, registers=own))
     names = [p.name for p in found]
     for index, name in enumerate(names):
         if name in names[:index]:
@@ -194,7 +217,7 @@ def check(document: dict[str, Any], path: Path, text: str = "", names: Names | N
             if key in document:
                 top.fail(key, f"{key} and study.{key}", "one of them")
             document[key] = study.content.pop(key)
-    study.only_keys((*_BOTH, "name", "seed", "repetitions", "seed_knob", "group_runs", "keep_traces"))
+    study.only_keys((*_BOTH, "registers", "name", "seed", "repetitions", "seed_knob", "group_runs", "keep_traces"))
     schemes, machines = top.texts("schemes", ("baseline",)), top.texts("machines", ("gtx980",))
     for machine in machines:
         if _is_machine_file(machine):
@@ -202,7 +225,12 @@ def check(document: dict[str, Any], path: Path, text: str = "", names: Names | N
                 top.fail("machines", f"no file '{path.parent / machine}'", "a preset or a machine file")
     if names is not None:
         _check_names(top, schemes, machines, names)
-    programs = _programs(top)
+    programs = _programs(top, _registers(study, ()))
+    if "registers" in study.content:
+        for program in programs:
+            if program.trace is not None:
+                study.fail("registers", f"budgets, but program '{program.name}' is a trace",
+                           "launch files, which are annotated again for each budget")
     repetitions = study.whole("repetitions", 1, 1, MOST_RUNS)
     seed_knob = study.text("seed_knob") if "seed_knob" in study.content else ""
     if repetitions > 1 and not seed_knob:

@@ -20,12 +20,21 @@ class Run(Simulation):
     seed: int
     repetition: int
     knobs: tuple[tuple[str, Scalar], ...]
+    registers: Scalar | None = None  # the budget that its trace was annotated with
+
+    @property
+    def axes(self) -> tuple[tuple[str, Scalar], ...]:
+        """What runs of a program on a machine under a scheme differ in, for tables: knobs, and the budget of registers."""
+        return self.knobs if self.registers is None else ((REGISTERS, self.registers), *self.knobs)
 
     @property
     def what(self) -> str:
-        knobs = " ".join(f"{k}={option_text(v)}" for k, v in self.knobs)
+        knobs = " ".join(f"{k}={option_text(v)}" for k, v in self.axes)
         return " ".join(x for x in (self.program, self.scheme, self.machine, knobs) if x)
 
+
+#: The name of the budget of registers, an axis like a knob.
+REGISTERS = "registers"
 
 _TEXT = r"""(?:"[^"\\\n]*"|'[^'\n]*')"""
 # In a launch file: comments and texts, so that nothing within them is taken for a key; seeds; names of files, in tables of every
@@ -68,23 +77,26 @@ class Plan(Campaign):
         design = points(study)
         for program in study.programs:
             for repetition in range(study.repetitions):
-                trace, path, key = self._trace_of(program, repetition)
-                megabytes = 0.0 if isinstance(key, Trace) else path.stat().st_size / 1e6
-                for point in design:
-                    self.runs.append(self._run(program, point, repetition, trace, path, key, megabytes))
+                for registers in program.registers or (None,):
+                    trace, path, key = self._trace_of(program, repetition, registers)
+                    megabytes = 0.0 if isinstance(key, Trace) else path.stat().st_size / 1e6
+                    for point in design:
+                        self.runs.append(self._run(program, point, repetition, registers, trace, path, key, megabytes))
 
-    def _trace_of(self, program: Program, repetition: int) -> tuple[Trace | None, Path, Trace | Given]:
+    def _trace_of(self, program: Program, repetition: int,
+                  registers: Scalar | None) -> tuple[Trace | None, Path, Trace | Given]:
         """What is made, if it is; where it lies; what run_key() takes."""
         if program.trace is not None:
             return None, program.trace, self.given(program.trace)
         assert program.launch is not None
         # With a knob for the seed, the inputs stay as they are.
         text = reseeded(program.launch, repetition) if repetition and not self.study.seed_knob else ""
-        trace = self.trace(program.name, program.launch, program.annotate, text)
+        budget = () if registers is None else ("--registers", option_text(registers))
+        trace = self.trace(program.name, program.launch, program.annotate + budget, text)
         return trace, trace.path, trace
 
-    def _run(self, program: Program, point: DesignPoint, repetition: int, trace: Trace | None, path: Path,
-             key: Trace | Given, megabytes: float) -> Run:
+    def _run(self, program: Program, point: DesignPoint, repetition: int, registers: Scalar | None, trace: Trace | None,
+             path: Path, key: Trace | Given, megabytes: float) -> Run:
         seed = self.study.seed + repetition
         words = ["--machine", point.machine, "--scheme", point.scheme]
         for name, value in point.knobs:
@@ -94,4 +106,5 @@ class Plan(Campaign):
         words += self.study.options
         return Run(id=len(self.runs) + 1, key=self.run_key(key, tuple(words)), program=program.name,
                    arguments=(str(path), *words), trace=trace, megabytes=megabytes, scheme=point.scheme,
-                   machine=point.machine, seed=seed, repetition=repetition, knobs=point.knobs)
+                   machine=point.machine, seed=seed, repetition=repetition, knobs=point.knobs,
+                   registers=registers)

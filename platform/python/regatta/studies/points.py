@@ -115,9 +115,11 @@ def _refuse_too_many(study: Study) -> None:
     elif study.knobs or not study.points:
         size = _size(study)
     size += sum(len(point.machines) * len(point.schemes) for point in study.points)
-    runs = size * len(study.programs) * study.repetitions
+    programs = sum(len(program.registers) or 1 for program in study.programs)
+    runs = size * programs * study.repetitions
     if runs > MOST_RUNS:
-        factors = [(size, "points"), (len(study.programs), "programs"), (study.repetitions, "repetitions")]
+        budgets = "programs" if programs == len(study.programs) else "programs and budgets of registers"
+        factors = [(size, "points"), (programs, budgets), (study.repetitions, "repetitions")]
         product = " x ".join(f"{n:,} {what}" for n, what in factors if n > 1)
         raise InputError(f"{study.path}: found {runs:,} runs ({product}), expected at most {MOST_RUNS:,}: fewer values, or "
                          f"[sample] count = N for random points")

@@ -70,11 +70,18 @@ def totals(document: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(None if _as_stored(v) is None else v for v in found)
 
 
+def _of_kernels(document: dict[str, Any]) -> dict[str, Any]:
+    """Registers of the program's kernels: the most of any, and all that were spilled."""
+    kernels = document.get("program", {}).get("kernels", [])
+    found = {key: [k[key] for k in kernels if key in k] for key in ("registers", "launch_registers", "spilled_registers")}
+    return {key: (sum if key == "spilled_registers" else max)(values) for key, values in found.items() if values}
+
+
 def counters(document: dict[str, Any], patterns: tuple[str, ...]) -> Iterator[tuple[str, str, int | float]]:
-    """(module, name, value) of those whose "module.name" matches a pattern. Beside the modules: stall cycles by reason
-    and energy by structure."""
+    """(module, name, value) of those whose "module.name" matches a pattern. Beside the modules: stall cycles by reason,
+    energy by structure, and registers of the kernels."""
     modules = {**document.get("stats", {}), "stall_cycles": document.get("stall_cycles", {}),
-               "energy": document.get("energy", {}).get("by_structure", {})}
+               "energy": document.get("energy", {}).get("by_structure", {}), "kernel": _of_kernels(document)}
     for module, group in modules.items():
         for name, value in group.items():
             if _as_stored(value) is not None and any(fnmatchcase(f"{module}.{name}", p) for p in patterns):
@@ -113,7 +120,7 @@ def write(plan: Plan, known: dict[int, Outcome]) -> None:
                 database.execute(f"INSERT INTO runs VALUES ({', '.join('?' * len(row))})",
                                  [v if isinstance(v, str) else _as_stored(v) for v in row])
                 database.executemany("INSERT INTO knobs VALUES (?, ?, ?)",
-                                     [(run.id, k, _stored(v)) for k, v in run.knobs])
+                                     [(run.id, k, _stored(v)) for k, v in run.axes])
                 found = list(counters(document, plan.study.statistics))
                 database.executemany("INSERT OR REPLACE INTO statistics VALUES (?, ?, ?, ?)",
                                      [(run.id, module, name, _as_stored(v)) for module, name, v in found])
@@ -149,7 +156,7 @@ class _database:
 
 
 def _csv(rows: list[tuple[Run, tuple[Any, ...], dict[str, int | float]]]) -> str:
-    knobs = list(dict.fromkeys(k for run, _, _ in rows for k, _ in run.knobs))
+    knobs = list(dict.fromkeys(k for run, _, _ in rows for k, _ in run.axes))
     names = sorted({n for _, _, found in rows for n in found})
     if len(names) > _CSV_STATISTICS:
         names = []
@@ -158,7 +165,7 @@ def _csv(rows: list[tuple[Run, tuple[Any, ...], dict[str, int | float]]]) -> str
     table.writerow(["run", "program", "scheme", "machine", "seed", "repetition", "state", "status", "message", *TOTALS,
                     *knobs, *names])
     for run, row, found in rows:
-        of_run = dict(run.knobs)
+        of_run = dict(run.axes)
         table.writerow([*("" if v is None else v for v in row[:-1]),
                         *(option_text(of_run[k]) if k in of_run else "" for k in knobs),
                         *(found.get(n, "") for n in names)])
