@@ -13,6 +13,7 @@
 #   make studies  tests of the Python package that need Slurm, a browser, notebooks or pandas (tests/platform/python)
 #   make bench-compare BASE=REV  the simulator's speed against that of a revision; fails beyond 3 %
 #   make validate  cycles on machine h100 beside an H100's: writes examples/validation/README.md
+#   make budgets  kernels with other registers than their own, under every scheme: writes examples/budgets/README.md
 #   make scale    what SMs cost the host: writes platform/assembly/SCALE.md
 #   make bench-studies  what regatta-study costs beside its simulations
 #   make synthesis  gates, flip-flops and paths of the blocks in RTL (platform/cosim/synthesis)
@@ -27,7 +28,7 @@ CMAKE_ARGS ?=
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 BUILD := build/release
 
-.PHONY: all build tools demo test test-all bench registers joins traces asan asan-programs tsan fuzz cosim bench-cosim bench-compare validate scale studies bench-studies synthesis package package-test wheel reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-sharing-scratchpad reproduce-storage reproduce-modern reproduce-suites format format-check docs tidy install packages clean
+.PHONY: all build tools demo test test-all bench registers joins traces asan asan-programs tsan fuzz cosim bench-cosim bench-compare validate budgets scale studies bench-studies synthesis package package-test wheel reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-sharing-scratchpad reproduce-storage reproduce-modern reproduce-suites format format-check docs tidy install packages clean
 
 all: build
 
@@ -75,6 +76,9 @@ joins: tools
 validate: tools
 	@.cmake/setup-packages.sh --reproduce
 	@$(PYTHON) -B examples/validation/validate.py --bin $(BUILD)/bin --jobs $(JOBS) --page examples/validation/README.md --picture examples/validation/cycles.svg --table examples/validation/launches.csv
+
+budgets: tools
+	@$(PYTHON) -B examples/budgets/budgets.py --bin $(BUILD)/bin --jobs $(JOBS)
 
 scale: tools
 	@$(PYTHON) -B tests/bench/scale.py --bin $(BUILD)/bin --page platform/assembly/SCALE.md --picture platform/assembly/scale.svg
