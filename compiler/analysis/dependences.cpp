@@ -24,6 +24,7 @@ bool is_read_only(MemorySpace s) { return s == MemorySpace::param || s == Memory
 }  // namespace
 
 bool orders_memory(const ir::Instruction& i) {
+  if (ir::is_asynchronous(i.op)) return true;
   switch (i.op) {
     case Opcode::atom:
     case Opcode::red:

@@ -103,6 +103,7 @@ class SharedAccesses {
   VariableSet touched(const Instruction& i) const {
     // A format may print a string that lies in shared memory.
     if (i.op == Opcode::print) return escapes_ ? all_ : 0;
+    if (ir::is_asynchronous(i.op)) return all_;
     if (!is_access(i) || i.sources.empty()) return 0;
     const Origin address = origin(i.sources[0]);
     switch (i.mod.space) {

@@ -110,6 +110,18 @@ std::uint64_t combine_values(const Op& op, std::uint64_t old, std::uint64_t a, s
   }
 }
 
+void reduce_range(const Op& op, std::uint8_t* to, const std::uint8_t* from, std::uint32_t bytes) {
+  const std::uint32_t size = op.element_bytes;
+  for (std::uint32_t at = 0; at + size <= bytes; at += size) {
+    std::uint64_t old = 0, with = 0;
+    std::memcpy(&old, to + at, size);
+    std::memcpy(&with, from + at, size);
+    const std::uint64_t value =
+        ir::is_float(op.type) ? add_floats(op.type, true, old, with) : combine_values(op, old, with, 0);
+    std::memcpy(to + at, &value, size);
+  }
+}
+
 void CtaRunner::atomic(Warp& w, const Op& op) {
   if (op.atomic >= AtomicOp::allocate) return heap(w, op);
   find_addresses(w, op);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cta.h"
 
+#include "async_state.h"
 #include "diagnostics.h"
 #include "race_detector.h"
 
@@ -40,6 +41,8 @@ CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& 
   local_.resize(std::size_t{f_.local_bytes} * threads_);
   local_written_.resize(std::size_t{f_.local_bytes} * warps);
 }
+
+CtaRunner::~CtaRunner() = default;
 
 namespace {
 
@@ -87,6 +90,7 @@ void CtaRunner::begin(std::uint64_t index, const trace::Kernel* trace, trace::Ct
   if (races_ != nullptr) races_->begin_cta(index, static_cast<unsigned>(warps_.size()), shared_);
   arrivals_ = {};
   begin_budgets();
+  if (async_ != nullptr) async_->begin(warps_.size());
   in_segments_ = false;
   spins_.begin_cta(warps_.size());
 }
@@ -95,6 +99,10 @@ bool CtaRunner::round() {
   bool ran = false;
   spins_.begin_round();
   for (auto& w : warps_) {
+    if (w->state == WarpState::at_mbarrier) {
+      const LaneMask complete = complete_phases(*w, program_.ops[w->barrier_op], w->barrier_lanes);
+      if (complete == w->barrier_lanes) finish_wait(*w, complete);
+    }
     if (w->state != WarpState::ready) continue;
     if (independent_) {
       turn<true>(*w);
@@ -120,10 +128,12 @@ bool CtaRunner::round() {
     check_warp_groups();
     return false;
   }
+  if (end_waits()) return true;
   deadlock();
 }
 
 trace::Cta CtaRunner::finish() {
+  if (async_ != nullptr) finish_bulk();
   for (auto& w : warps_) {
     counts_.warp_instructions += w->executed;
     left_stack_order_ = left_stack_order_ || w->left_stack_order;
@@ -186,6 +196,15 @@ void CtaRunner::turn(Warp& w) {
         if (w.encoder) record(w, op, active);
         w.advance();
         if (w.state != WarpState::ready) return;
+        break;
+      case Kind::mbarrier_wait:
+        if (active != 0) {
+          begin_wait(w, op, active);
+        } else if (w.encoder) {
+          record(w, op, active);
+        }
+        w.advance();
+        if (w.state == WarpState::at_mbarrier) return;
         break;
       case Kind::trap:
         if (active != 0) trap(w, op, active);
@@ -294,7 +313,7 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
           match(w, op, active);
           break;
         case Kind::fence:
-          if (races_ != nullptr) races_->order().fence(w.number(), op.instruction->mod.scope);
+          if (races_ != nullptr) order_fence(w, op);
           break;
         case Kind::warp_sync:
           if (races_ != nullptr) meet_lanes(w, op, active);
@@ -337,6 +356,9 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
         case Kind::surface_store:
           surface(w, op);
           break;
+        case Kind::asynchronous:
+          asynchronous(w, op);
+          break;
         default:
           break;
       }
@@ -369,7 +391,9 @@ void CtaRunner::record(Warp& w, const Op& op, LaneMask active) {
   for (unsigned n = 0; n < op.predicate_write_count; ++n) w.encoder->predicate(w.predicates[op.predicate_writes[n]]);
   if (op.records_addresses && active != 0) {
     record_addresses(w, op, active);
-    if (shared_values_ && !op.only_loads() && op.space < MemorySpace::texture) record_stored(w, op, active);
+    if (shared_values_ && !op.only_loads() && op.space < MemorySpace::texture && op.kind != Kind::asynchronous &&
+        op.kind != Kind::mbarrier_wait)
+      record_stored(w, op, active);
   }
 }
 
@@ -386,9 +410,17 @@ std::string CtaRunner::waiting_text() const {
   // One line says who waits where: groups of warps by what they wait for and position.
   std::map<std::tuple<WarpState, std::uint32_t, std::uint32_t>, std::vector<unsigned>> groups;
   unsigned done = 0;
+  std::string at_mbarriers;
   for (const auto& w : warps_) {
     if (w->state == WarpState::done) ++done;
     if (w->state == WarpState::done || w->state == WarpState::ready) continue;
+    if (w->state == WarpState::at_mbarrier) {
+      if (spins_.is_stuck(w->number())) continue;
+      at_mbarriers += (at_mbarriers.empty() ? "warp " : "; warp ") + std::to_string(w->number()) +
+                      " waits for a mbarrier on line " +
+                      std::to_string(program_.ops[w->barrier_op].instruction->where.line);
+      continue;
+    }
     groups[{w->state, w->state == WarpState::at_barrier ? w->barrier : 0, w->barrier_op}].push_back(w->number());
   }
   std::string text;
@@ -410,6 +442,10 @@ std::string CtaRunner::waiting_text() const {
     if (state == WarpState::at_barrier && w.barrier_threads != 0)
       text += " for " + std::to_string(w.barrier_threads) + " threads";
     if (state == WarpState::waits_for_registers) text += ", " + std::to_string(free_registers_) + " are free";
+  }
+  if (!at_mbarriers.empty()) {
+    text += (more ? "; " : "") + at_mbarriers;
+    more = true;
   }
   if (done != 0) {
     text += (more ? "; " : "") + std::to_string(done) + (done == 1 ? " warp has exited" : " warps have exited");

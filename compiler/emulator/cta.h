@@ -10,7 +10,9 @@
 #include <regatta/emulator/emulator.h>
 #include <regatta/emulator/program_fault.h>
 #include <regatta/emulator/texture_table.h>
+#include <regatta/ir/tensor_map.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -35,8 +37,16 @@ struct StrayLog {
 
 class AccessLog;
 class RaceDetector;
+class Mbarrier;
+struct AsyncState;
+struct PendingArrival;
+struct PendingCopy;
+struct BulkCopy;
+struct TensorRows;
 /// old op a (cas: b where old is a) of an integer atomic or reduction, in the width of op.type.
 std::uint64_t combine_values(const Op& op, std::uint64_t old, std::uint64_t a, std::uint64_t b);
+/// The reduction of `bytes` of elements of op.type in global memory with others.
+void reduce_range(const Op& op, std::uint8_t* to, const std::uint8_t* from, std::uint32_t bytes);
 
 /// What a lane does with memory.
 enum class Use : std::uint8_t { read, write, atomic };
@@ -48,6 +58,9 @@ class CtaRunner {
   CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options,
             const LaunchRequest& request, std::uint64_t grid_barrier, SpinWindow& window, RaceDetector* races,
             StrayLog* strays);
+  ~CtaRunner();
+  CtaRunner(const CtaRunner&) = delete;
+  CtaRunner& operator=(const CtaRunner&) = delete;
 
   /// Whom to tell of accesses to global memory, from the next CTA on; nullptr: nobody.
   void set_log(AccessLog* log) { log_ = log; }
@@ -219,6 +232,73 @@ class CtaRunner {
   template <class Visit>
   void for_each_local(const Warp& w, const Op& op, const Visit& visit);
 
+  // async_copies.cpp
+  /// A range that an asynchronous operation accesses: global memory by address, shared memory by offset.
+  struct AsyncAccess {
+    trace::MemorySpace space;
+    std::uint64_t address;
+    std::uint64_t bytes;
+    unsigned alignment;
+    Use use;
+    const char* what;  ///< for messages
+  };
+  /// Who sees that an operation is complete: a warp that waits for its own ones, or whoever waits for a mbarrier.
+  struct AsyncWaiter {
+    unsigned warp = 0;
+    bool by_mbarrier = false;
+  };
+  /// A number of one of the trace's lists (trace::AsyncKind) for a lane, if the CTA is traced.
+  void note_list(unsigned list, unsigned lane, std::uint64_t value) {
+    if (trace_ == nullptr) return;
+    texels_.resize(std::size_t{trace::max_async_lists} * trace::max_lanes);
+    texels_[std::size_t{list} * trace::max_lanes + lane] = value;
+    texel_count_ = std::max(texel_count_, list + 1);
+  }
+  std::uint64_t async_source(const Warp& w, const Op& op, unsigned number, unsigned lane) const;
+  Place async_place(Warp& w, const Op& op, unsigned lane, const AsyncAccess& a);
+  void asynchronous(Warp& w, const Op& op);
+  void copy_async(Warp& w, const Op& op);
+  /// Makes the copies of a warp's lanes in groups below `limit` with numbers below `before`.
+  void finish_copies(unsigned warp, trace::LaneMask lanes, const std::array<std::uint32_t, trace::max_lanes>& limit,
+                     std::uint64_t before, const AsyncWaiter& waiter);
+  bool has_copies(unsigned warp, unsigned lane) const;
+  // bulk_copies.cpp
+  ir::TensorMap tensor_map(Warp& w, const Op& op, unsigned lane);
+  void copy_bulk(Warp& w, const Op& op);
+  void wait_bulk(Warp& w, const Op& op);
+  void note_bulk_lists(const BulkCopy& copy, std::uint32_t shared, const TensorRows& rows);
+  void read_bulk(BulkCopy& copy);
+  /// `awaited`: else the CTA has ended.
+  void write_bulk(BulkCopy& copy, bool awaited);
+  /// Of a CTA that has ended, what it has not waited for.
+  void finish_bulk();
+  // async_races.cpp
+  void order_fence(const Warp& w, const Op& op);
+  void note_async_issue(Warp& w, const Op& op, const PendingCopy& copy);
+  void note_async_end(const PendingCopy& copy, unsigned warp, trace::LaneMask lanes, const AsyncWaiter& waiter);
+  void note_bulk_issue(Warp& w, const Op& op, const BulkCopy& copy);
+  void note_bulk_read(const BulkCopy& copy);
+  void note_bulk_end(const BulkCopy& copy);
+  void note_bulk_unread(const BulkCopy& copy);
+  // mbarrier_ops.cpp
+  /// The offset in shared memory of a lane's mbarrier. It is one, unless `may_be_new`.
+  std::uint32_t mbarrier_place(Warp& w, const Op& op, unsigned source, unsigned lane, bool may_be_new);
+  Mbarrier mbarrier_at(std::uint32_t offset) const;
+  void put_mbarrier(std::uint32_t offset, const Mbarrier& m);
+  void mbarrier(Warp& w, const Op& op);
+  std::uint64_t mbarrier_lane(Warp& w, const Op& op, unsigned lane);
+  void note_update(const Op& op, unsigned lane, std::uint32_t at, std::uint32_t count);
+  void arrive_later(Warp& w, const Op& op, unsigned lane);
+  void begin_wait(Warp& w, const Op& op, trace::LaneMask active);
+  /// The lanes of a warp's wait whose phases are complete.
+  trace::LaneMask complete_phases(Warp& w, const Op& op, trace::LaneMask active);
+  void finish_wait(Warp& w, trace::LaneMask complete);
+  /// Nothing else can run: waits end without their phases. False if nobody waits.
+  bool end_waits();
+  /// Completes the oldest operation that the mbarrier waits for. False if there is none.
+  bool advance_mbarrier(std::uint32_t offset);
+  std::string mbarrier_text(std::uint32_t offset) const;
+
   // atomics.cpp, heap.cpp
   void atomic(Warp& w, const Op& op);
   void heap(Warp& w, const Op& op);
@@ -319,6 +399,7 @@ class CtaRunner {
     std::uint32_t warp = 0;
   };
   std::vector<std::vector<GroupBudget>> group_budgets_;  ///< per warp group, in their order
+  std::unique_ptr<AsyncState> async_;                    ///< made by the first asynchronous operation
   std::vector<std::uint8_t> shared_;
   std::vector<std::uint8_t> shared_written_;
   std::vector<std::uint8_t> local_;

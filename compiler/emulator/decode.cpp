@@ -165,6 +165,17 @@ Op Decoder::instruction(const Instruction& i) {
     case Opcode::movmatrix:
       matrix(op, i);
       break;
+    case Opcode::cp_async:
+    case Opcode::cp_async_commit:
+    case Opcode::cp_async_wait:
+    case Opcode::cp_async_arrive:
+    case Opcode::mbarrier:
+    case Opcode::bulk_copy:
+    case Opcode::bulk_tensor:
+    case Opcode::bulk_commit:
+    case Opcode::bulk_wait:
+      asynchronous(op, i);
+      break;
     case Opcode::setp:
       compare(op, i);
       break;

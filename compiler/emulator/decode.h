@@ -9,6 +9,7 @@
 #include <regatta/emulator/module_image.h>
 #include <regatta/ir/ir.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -51,6 +52,8 @@ enum class Kind : std::uint8_t {
   surface_store,
   elect,
   set_registers,
+  asynchronous,   ///< copies, groups, and mbarriers without a wait
+  mbarrier_wait,  ///< test_wait, try_wait
   matrix_product,
   matrix_load,
   matrix_store,
@@ -115,7 +118,7 @@ struct Op {
   ir::BarrierMode barrier = ir::BarrierMode::sync;
   std::uint16_t register_budget = 0;  ///< set_registers: of a thread, from here on
 
-  std::uint32_t target = 0;                      ///< branch
+  std::uint32_t target = 0;                      ///< branch; asynchronous: place in Program::async_operands
   std::uint32_t reconvergence = exit_position;   ///< branch
   bool barrier_ahead = false;                    ///< some way from here, this instruction included, comes to a barrier
   const ir::Instruction* instruction = nullptr;  ///< for messages
@@ -134,6 +137,14 @@ struct ParameterPatch {
   const ir::Instruction* instruction = nullptr;
 };
 
+/// The sources of an asynchronous operation, as its ir::Instruction has them. Predicates stand in Op::predicates.
+struct AsyncOperands {
+  static constexpr std::size_t most = 9;  ///< a copy of five dimensions
+  std::uint8_t count = 0;
+  std::array<LaneSource, most> source{};
+  std::array<bool, most> wide{};
+};
+
 struct Program {
   const ir::Function* function = nullptr;
   unsigned lanes = 32;
@@ -142,6 +153,7 @@ struct Program {
   std::vector<std::uint32_t> constants;  ///< broadcast, two registers per value
   std::vector<ir::Special> specials;     ///< one slot of two registers each
   std::vector<ParameterPatch> parameters;
+  std::vector<AsyncOperands> async_operands;
 };
 
 /// Throws trace::InputError for what cannot be executed.

@@ -41,6 +41,7 @@ class Decoder {
   void matrix(Op& op, const ir::Instruction& i);
   void pointers(Op& op, const ir::Instruction& i);
   void barrier(Op& op, const ir::Instruction& i);
+  void asynchronous(Op& op, const ir::Instruction& i);
 
   Program& program_;
   OperandDecoder operands_;

@@ -36,6 +36,10 @@ bool CtaRunner::changes_memory(Warp& w, const Op& op) {
 
 std::string CtaRunner::polled_text(const Warp& w, const SpinWatch::Poll& poll) const {
   const Op& op = program_.ops[poll.position];
+  if (op.kind == Kind::mbarrier_wait) {
+    return "it waits for " + mbarrier_text(static_cast<std::uint32_t>(poll.address)) + " (warp " +
+           std::to_string(w.number()) + ")";
+  }
   const MemorySpace space = space_of(op, poll.address);
   const std::uint64_t offset = offset_in(op, space, poll.address);
   std::string text = op.kind == Kind::atomic ? "its atomic at " : "it reads ";
@@ -94,7 +98,9 @@ void CtaRunner::endless(const Launched& launched) {
   const SpinWatch::Poll& poll = spins_.poll(w.number());
   std::string text = "endless loop: ";
   if (poll.found) {
-    text += polled_text(w, poll) + ", and nobody can write there any more";
+    text += polled_text(w, poll) + (program_.ops[poll.position].kind == Kind::mbarrier_wait
+                                        ? ", and nobody arrives there any more"
+                                        : ", and nobody can write there any more");
   } else {
     text += "warp " + std::to_string(w.number()) +
             " goes round with the same registers and reads nothing that others "

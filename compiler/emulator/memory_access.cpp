@@ -80,6 +80,7 @@ bool CtaRunner::whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& 
     case MemorySpace::generic:
     case MemorySpace::texture:
     case MemorySpace::surface:
+    case MemorySpace::asynchronous:
       break;
   }
   return false;
@@ -332,7 +333,8 @@ void CtaRunner::note_access(Warp& w, const Op& op) {
 }
 
 void CtaRunner::record_addresses(Warp& w, const Op& op, LaneMask active) {
-  if (op.space >= MemorySpace::texture) return w.encoder->texels(texels_.data(), texel_count_);
+  if (op.kind == Kind::asynchronous || op.kind == Kind::mbarrier_wait || op.space >= MemorySpace::texture)
+    return w.encoder->texels(texels_.data(), texel_count_);
   const std::uint64_t* address = w.regs.addresses.lane;
   if (op.space != MemorySpace::local && op.space != MemorySpace::generic) return w.encoder->addresses(address);
   const std::uint64_t thread = cta_index_ * threads_ + w.first_thread();

@@ -20,6 +20,8 @@ bool may_run_in_parallel(const Program& program) {
     switch (op.kind) {
       case Kind::atomic:
         return op.space == trace::MemorySpace::global;
+      case Kind::asynchronous:
+        return op.atomic != ir::AtomicOp::none;
       case Kind::fence:
         return op.instruction->mod.scope != ir::MemoryScope::cta;
       case Kind::print:

@@ -35,6 +35,7 @@ bool stands_for(const RaceEntry& now, const RaceEntry& earlier) {
 bool plain_write(const RaceEntry& e) { return e.writes && e.strength < 2; }
 
 const char* past_verb(const Op& op) {
+  if (op.kind == Kind::asynchronous) return "the asynchronous copy";
   return op.only_loads() ? "the read" : op.kind == Kind::atomic ? "the atomic" : "the write";
 }
 
@@ -85,6 +86,14 @@ void RaceDetector::access(const WarpMemoryAccess& a) {
   }
 }
 
+void RaceDetector::release_mbarrier(unsigned warp, std::uint32_t offset) {
+  order().release(warp, sync_key(true, offset), MemoryScope::cta, true);
+}
+
+void RaceDetector::acquire_mbarrier(unsigned warp, std::uint32_t offset) {
+  order().acquire(warp, sync_key(true, offset));
+}
+
 void RaceDetector::lane_access(const WarpMemoryAccess& a, unsigned lane, RaceEntry now) {
   const Op& op = *a.op;
   const std::uint64_t address = a.address[lane];
@@ -133,7 +142,8 @@ void RaceDetector::word_access(const WarpMemoryAccess& a, unsigned lane, const W
   unsigned foreign = 0;
   history.filter([&](RaceEntry& e) {
     if ((e.bytes & now.bytes) == 0) return true;
-    const LaneMask unordered = e.when.lanes & ~order().before(e.when, a.warp, lane);
+    const LaneMask unordered =
+        e.when.time == unfinished ? e.when.lanes : e.when.lanes & ~order().before(e.when, a.warp, lane);
     if (unordered != 0 && races_with(e, now) && !same_value(a, lane, word, e, unordered)) {
       report(a, lane, word, now, e, static_cast<unsigned>(__builtin_ctzll(unordered)));
     }
@@ -214,7 +224,7 @@ void RaceDetector::finish_launch() {
 }
 
 void RaceDetector::report(const WarpMemoryAccess& a, unsigned lane, const Word& word, const RaceEntry& now,
-                          const RaceEntry& earlier, unsigned other) {
+                          const RaceEntry& earlier, unsigned other, bool between_proxies) {
   Distance distance = Distance::warp;
   if (earlier.when.cta != now.when.cta) {
     distance = Distance::grid;
@@ -236,12 +246,30 @@ void RaceDetector::report(const WarpMemoryAccess& a, unsigned lane, const Word& 
   const auto thread_of = [&](unsigned warp, unsigned of) { return unflatten(warp * program_.lanes + of, block_); };
   const auto count = __builtin_popcount(word.bytes & earlier.bytes);
   std::string text = "data race on " + std::to_string(count) + (count == 1 ? " byte" : " bytes") + " at " +
-                     location(word) + ": " + (past_verb(second) + 4) + " here and " + past_verb(first) + " by thread " +
-                     triple_text(thread_of(earlier.when.warp, other));
+                     location(word) + ": " + (past_verb(second) + 4) + " here and " + past_verb(first);
+  // Copies that a mbarrier has completed are nobody's any more.
+  const bool is_thread = distance == Distance::grid || earlier.when.warp != order().copies();
+  if (is_thread) text += " by thread " + triple_text(thread_of(earlier.when.warp, other));
   if (distance == Distance::grid) text += " of CTA " + triple_text(unflatten(earlier.when.cta, grid_));
   text += " on line " + std::to_string(first.instruction->where.line) + source_text(f, *first.instruction);
   const bool missed = distance != Distance::grid && order().is_behind(a.warp, lane);
   const bool narrow = earlier.strength + now.strength >= 3;
+  const auto thread = thread_of(a.warp, lane);
+  const auto finish = [&] {
+    found.message = message_at(f, *second.instruction, unflatten(now.when.cta, grid_), &thread, text);
+  };
+  if (between_proxies) {
+    text += " are ordered, but a bulk copy need not see it; expected fence.proxy.async between them";
+    return finish();
+  }
+  if (earlier.when.time == unfinished) {
+    const bool bulk = first.op != ir::Opcode::cp_async;
+    text += " are not ordered, for nobody has waited for the copy; expected ";
+    text +=
+        bulk ? "a wait for its mbarrier, or cp.async.bulk.wait_group," : "cp.async.wait_group, or an arrival of it,";
+    text += " between them";
+    return finish();
+  }
   switch (distance) {
     case Distance::instruction:
       text += " are one instruction that writes different values; expected an atomic, or one lane per address";
@@ -265,8 +293,101 @@ void RaceDetector::report(const WarpMemoryAccess& a, unsigned lane, const Word& 
                     "a fence (__threadfence)";
       break;
   }
-  const auto thread = thread_of(a.warp, lane);
-  found.message = message_at(f, *second.instruction, unflatten(now.when.cta, grid_), &thread, text);
+  finish();
+}
+
+template <class Visit>
+void RaceDetector::for_each_word(const CopyRange& range, const Visit& visit) {
+  for (std::uint64_t byte = 0; byte < range.bytes;) {
+    const std::uint64_t in_word = (range.address + byte) % 4;
+    const std::uint64_t count = std::min(4 - in_word, range.bytes - byte);
+    Word word;
+    word.shared = range.shared;
+    word.address = range.address + byte - in_word;
+    word.bytes = static_cast<std::uint8_t>(((1u << count) - 1) << in_word);
+    visit(word);
+    byte += count;
+  }
+}
+
+void RaceDetector::begin_copy(const Op& op, std::uint32_t position, unsigned warp, unsigned lane,
+                              const CopyRange& range, bool other_proxy) {
+  WarpMemoryAccess a{};
+  a.op = &op;
+  a.position = position;
+  a.warp = warp;
+  RaceEntry now;
+  now.when = {LaneMask{1} << lane, order().cta(), unfinished, static_cast<std::uint8_t>(warp)};
+  now.op = position;
+  now.writes = range.writes;
+  for_each_word(range, [&](const Word& word) {
+    now.bytes = word.bytes;
+    WordHistory& history = (word.shared ? cta_->shared : global_).at(word.address / 4);
+    bool merged = false;
+    history.filter([&](RaceEntry& e) {
+      if ((e.bytes & now.bytes) == 0) return true;
+      const bool is_open = e.when.time == unfinished;
+      const LaneMask unordered = is_open ? e.when.lanes : e.when.lanes & ~order().before(e.when, warp, lane);
+      if (unordered != 0 && races_with(e, now)) {
+        report(a, lane, word, now, e, static_cast<unsigned>(__builtin_ctzll(unordered)));
+      } else if (other_proxy && word.shared && e.writes && !is_open && e.when.warp != order().copies() &&
+                 program_.ops[e.op].op < ir::Opcode::bulk_copy && !order().fenced_for_proxy(e.when, warp)) {
+        report(a, lane, word, now, e, static_cast<unsigned>(__builtin_ctzll(e.when.lanes)), true);
+      }
+      if (is_open && e.op == position && e.when.warp == warp && e.when.cta == now.when.cta && e.bytes == now.bytes &&
+          e.writes == now.writes) {
+        e.when.lanes |= now.when.lanes;
+        merged = true;
+        return true;
+      }
+      // Later accesses are compared with the copy where it replaces all bytes of a write.
+      return (e.bytes & ~now.bytes) != 0 || !now.writes;
+    });
+    if (!merged) history.add(now);
+  });
+}
+
+void RaceDetector::end_copy(std::uint32_t position, unsigned warp, unsigned lane, const CopyRange& range,
+                            unsigned waiter, std::uint32_t time) {
+  const LaneMask bit = LaneMask{1} << lane;
+  const AccessTime when{bit, order().cta(), time, static_cast<std::uint8_t>(waiter)};
+  for_each_word(range, [&](const Word& word) {
+    WordHistory& history = (word.shared ? cta_->shared : global_).at(word.address / 4);
+    RaceEntry done;
+    bool found = false, merged = false;
+    history.filter([&](RaceEntry& e) {
+      const bool same = e.op == position && e.bytes == word.bytes && e.writes == range.writes && e.when.cta == when.cta;
+      if (same && e.when.time == unfinished && e.when.warp == warp && (e.when.lanes & bit) != 0) {
+        done = e;
+        found = true;
+        e.when.lanes &= ~bit;
+        return e.when.lanes != 0;
+      }
+      return true;
+    });
+    if (!found) return;
+    done.when = when;
+    history.filter([&](RaceEntry& e) {
+      if (e.op == position && e.bytes == done.bytes && e.writes == done.writes && e.when.cta == when.cta &&
+          e.when.warp == when.warp && e.when.time == time) {
+        e.when.lanes |= bit;
+        merged = true;
+      }
+      return true;
+    });
+    if (!merged) history.add(done);
+  });
+}
+
+void RaceDetector::unread_copy(const Op& op, std::uint32_t position, unsigned warp, unsigned lane) {
+  const auto [place, added] = found_.try_emplace({site(position), site(position), Distance::cta});
+  ++place->second.times;
+  if (!added) return;
+  place->second.number = found_.size();
+  const auto thread = unflatten(warp * program_.lanes + lane, block_);
+  place->second.message = message_at(*program_.function, *op.instruction, unflatten(order().cta(), grid_), &thread,
+                                     "the CTA ends while this bulk copy may still read its shared memory; expected "
+                                     "cp.async.bulk.wait_group.read");
 }
 
 std::vector<Race> RaceDetector::races() const {

@@ -46,6 +46,26 @@ class RaceDetector {
   /// In the place that is selected. `shared` is the CTA's memory, which stays where it is.
   void begin_cta(std::uint64_t cta, unsigned warps, const std::vector<std::uint8_t>& shared);
   void access(const WarpMemoryAccess& a);
+  /// A range that an asynchronous copy of a thread reads or writes.
+  struct CopyRange {
+    bool shared = false;
+    std::uint64_t address = 0;  ///< shared: offset
+    std::uint64_t bytes = 0;
+    bool writes = false;
+  };
+  /// The thread issues a copy: what happened before is ordered if the thread knows of it, and what happens from now on
+  /// is not before somebody has waited. `other_proxy`: of bulk copies, which see writes to shared memory behind a
+  /// fence.
+  void begin_copy(const Op& op, std::uint32_t position, unsigned warp, unsigned lane, const CopyRange& range,
+                  bool other_proxy);
+  /// It is complete, at a time of the party `waiter`.
+  void end_copy(std::uint32_t position, unsigned warp, unsigned lane, const CopyRange& range, unsigned waiter,
+                std::uint32_t time);
+  /// The CTA ends while a bulk copy may still read its shared memory.
+  void unread_copy(const Op& op, std::uint32_t position, unsigned warp, unsigned lane);
+  /// A warp arrives at the mbarrier at this offset, or has seen that a phase of it is complete.
+  void release_mbarrier(unsigned warp, std::uint32_t offset);
+  void acquire_mbarrier(unsigned warp, std::uint32_t offset);
   RaceOrder& order() { return cta_->order; }
   const RaceOrder& order() const { return cta_->order; }
 
@@ -79,8 +99,12 @@ class RaceDetector {
   void word_access(const WarpMemoryAccess& a, unsigned lane, const Word& word, RaceEntry now);
   bool same_value(const WarpMemoryAccess& a, unsigned lane, const Word& word, const RaceEntry& earlier,
                   trace::LaneMask others) const;
+  /// `between_proxies`: they are ordered, but for a fence.
   void report(const WarpMemoryAccess& a, unsigned lane, const Word& word, const RaceEntry& now,
-              const RaceEntry& earlier, unsigned other);
+              const RaceEntry& earlier, unsigned other, bool between_proxies = false);
+  /// Calls visit(word) for the words of a range.
+  template <class Visit>
+  void for_each_word(const CopyRange& range, const Visit& visit);
   Site site(std::uint32_t position) const;
   std::string location(const Word& word) const;
 

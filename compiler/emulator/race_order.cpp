@@ -11,6 +11,8 @@ namespace {
 
 /// Releases looked at to find out whether one access happened before another.
 constexpr std::size_t max_steps = 100000;
+/// Fences between proxies that a CTA remembers. Later fences of a warp know what its earlier ones do.
+constexpr std::size_t most_proxy_fences = 256;
 
 }  // namespace
 
@@ -30,10 +32,11 @@ void RaceOrder::Knowledge::join(const Knowledge& other) {
 
 void RaceOrder::begin_cta(std::uint32_t cta, unsigned warps) {
   cta_ = cta;
-  warps_.assign(warps, {});
-  for (WarpOrder& w : warps_) {
-    w.known.warps.assign(warps, 0);
-    w.lanes.assign(std::size_t{lanes_} * lanes_, 0);
+  warps_.assign(warps + 1, {});  // the last one is the copies
+  proxy_fences_.clear();
+  for (unsigned w = 0; w <= warps; ++w) {
+    warps_[w].known.warps.assign(warps + 1, 0);
+    if (w != warps) warps_[w].lanes.assign(std::size_t{lanes_} * lanes_, 0);
   }
   barriers_.fill({});
 }
@@ -121,6 +124,21 @@ void RaceOrder::fence(unsigned warp, ir::MemoryScope scope) {
   w.known.warps[warp] = w.noted = w.now;
   w.fenced = w.known;
   w.fence_scope = scope == ir::MemoryScope::none ? ir::MemoryScope::sys : scope;
+}
+
+void RaceOrder::proxy_fence(unsigned warp) {
+  WarpOrder& w = warps_[warp];
+  w.known.warps[warp] = w.noted = w.now;
+  if (proxy_fences_.size() == most_proxy_fences) proxy_fences_.erase(proxy_fences_.begin());
+  proxy_fences_.push_back({warp, w.known});
+}
+
+bool RaceOrder::fenced_for_proxy(const AccessTime& earlier, unsigned warp) const {
+  if (earlier.cta != cta_) return true;
+  return std::any_of(proxy_fences_.begin(), proxy_fences_.end(), [&](const ProxyFence& f) {
+    const bool before_now = f.warp == warp || warps_[warp].known.warps[f.warp] >= f.known.warps[f.warp];
+    return before_now && f.known.warps[earlier.warp] >= earlier.time;
+  });
 }
 
 void RaceOrder::release(unsigned warp, std::uint64_t location, ir::MemoryScope scope, bool at_once) {

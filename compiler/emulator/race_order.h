@@ -63,6 +63,15 @@ class RaceOrder {
   /// The barrier has opened.
   void open(unsigned barrier) { barriers_[barrier] = {}; }
 
+  /// fence.proxy.async of a warp: what the warp knows has happened is seen by bulk copies behind the fence.
+  void proxy_fence(unsigned warp);
+  /// Whether what happened at `earlier` in this CTA is seen by a bulk copy that the warp issues now.
+  bool fenced_for_proxy(const AccessTime& earlier, unsigned warp) const;
+  /// The copies of the CTA: a party of their own, behind the warps, whose times others learn of where they wait for a
+  /// mbarrier.
+  unsigned copies() const { return static_cast<unsigned>(warps_.size()) - 1; }
+  /// A new time of a party.
+  std::uint32_t tick(unsigned warp) { return ++warps_[warp].now; }
   void fence(unsigned warp, ir::MemoryScope scope);
   /// An atomic or a store that others may wait for. `at_once`: it has release semantics of its own.
   void release(unsigned warp, std::uint64_t location, ir::MemoryScope scope, bool at_once);
@@ -122,6 +131,11 @@ class RaceOrder {
   std::uint32_t cta_ = 0;
   std::vector<WarpOrder> warps_;
   std::array<Knowledge, first_cluster_barrier + 2> barriers_;
+  struct ProxyFence {
+    unsigned warp = 0;
+    Knowledge known;  ///< its own time among it
+  };
+  std::vector<ProxyFence> proxy_fences_;  ///< the latest ones, at most most_proxy_fences
 };
 
 /// What the CTAs of a launch have released.

@@ -15,6 +15,9 @@
 
 namespace regatta::emulator {
 
+/// The time of an asynchronous copy that nobody has waited for: after it comes nothing yet.
+inline constexpr std::uint32_t unfinished = 0xffffffffu;
+
 /// An access of some lanes of one warp instruction to a word.
 struct RaceEntry {
   AccessTime when;

@@ -59,7 +59,8 @@ void SpinWatch::begin_round() {
 
 void SpinWatch::reads(unsigned warp, const Op& op, std::uint32_t position, unsigned lane, std::uint64_t address) {
   Poll& p = seen_[warp].poll;
-  const bool strong = op.kind == Kind::atomic || op.instruction->mod.order != ir::MemoryOrder::weak;
+  const bool strong =
+      op.kind == Kind::atomic || op.kind == Kind::mbarrier_wait || op.instruction->mod.order != ir::MemoryOrder::weak;
   if (p.found && p.strong && !strong) return;
   p = {true, strong, position, lane, address};
 }

@@ -44,7 +44,7 @@ struct Unwritten {
   std::int8_t byte = -1;  ///< of that register, -1: all of it
 };
 
-enum class WarpState : std::uint8_t { ready, at_barrier, at_cluster_barrier, waits_for_registers, done };
+enum class WarpState : std::uint8_t { ready, at_barrier, at_cluster_barrier, at_mbarrier, waits_for_registers, done };
 
 /// A block of words aligned for vector loads.
 struct alignas(64) AlignedWords {
@@ -171,7 +171,7 @@ class Warp {
   WarpState state = WarpState::ready;
   std::uint32_t barrier = 0;          ///< number, while at_barrier
   std::uint32_t barrier_threads = 0;  ///< expected there, 0 = all
-  std::uint32_t barrier_op = 0;       ///< position of the bar, or of the setmaxnreg that it waits at
+  std::uint32_t barrier_op = 0;       ///< position of the bar, setmaxnreg or mbarrier wait that it waits at
   std::uint64_t cluster_phase = 0;    ///< of the cluster's barrier: the one that it has arrived in, until it has waited
   std::uint32_t registers = 0;        ///< of a thread, where the kernel changes it; a multiple of 8
   std::uint32_t budgets_set = 0;      ///< setmaxnreg executed

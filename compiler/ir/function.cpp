@@ -99,7 +99,10 @@ bool accesses_memory(Opcode op) {
   }
 }
 
+bool is_asynchronous(Opcode op) { return op >= Opcode::cp_async && op <= Opcode::bulk_wait; }
+
 bool has_other_effects(Opcode op) {
+  if (is_asynchronous(op)) return true;
   switch (op) {
     case Opcode::st:
     case Opcode::stmatrix:

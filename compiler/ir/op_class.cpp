@@ -150,6 +150,16 @@ trace::OpClass op_class(const Instruction& i) {
       return OpClass::barrier;
     case Opcode::membar:
       return OpClass::fence;
+    case Opcode::cp_async:
+    case Opcode::cp_async_commit:
+    case Opcode::cp_async_wait:
+    case Opcode::cp_async_arrive:
+    case Opcode::mbarrier:
+    case Opcode::bulk_copy:
+    case Opcode::bulk_tensor:
+    case Opcode::bulk_commit:
+    case Opcode::bulk_wait:
+      return OpClass::async;
     case Opcode::bssy:
     case Opcode::bsync:
     case Opcode::warp_sync:

@@ -104,6 +104,23 @@ std::string tensor_text(const Instruction& i) {
   return text;
 }
 
+/// ".arrive.noComplete", ".2d.to_shared": what an asynchronous operation has behind its name.
+std::string async_text(const Instruction& i) {
+  static constexpr const char* directions[] = {"", ".to_shared", ".to_global", ".reduce"};
+  const AsyncModifiers& a = i.mod.async;
+  std::string text = a.barrier == MbarrierOp::none ? "" : std::string(".") + to_string(a.barrier);
+  if (a.dimensions != 0) text += "." + std::to_string(a.dimensions) + "d";
+  text += directions[static_cast<std::size_t>(a.direction)];
+  if (a.all) text += ".all";
+  if (a.read) text += ".read";
+  if (a.no_complete) text += ".noComplete";
+  if (a.no_increment) text += ".noinc";
+  if (a.parity) text += ".parity";
+  if (a.has_size) text += ".zfill";
+  if (a.has_ignore) text += ".ignore";
+  return text;
+}
+
 /// The part of an opcode that is spelled in its mnemonic: mul.lo, add.cc, shf.l.
 std::string variant_text(const Instruction& i) {
   switch (i.op) {
@@ -142,6 +159,16 @@ std::string variant_text(const Instruction& i) {
       return texture_text(i);
     case Opcode::warp_sync:
       return ".sync";
+    case Opcode::cp_async:
+    case Opcode::cp_async_commit:
+    case Opcode::cp_async_wait:
+    case Opcode::cp_async_arrive:
+    case Opcode::mbarrier:
+    case Opcode::bulk_copy:
+    case Opcode::bulk_tensor:
+    case Opcode::bulk_commit:
+    case Opcode::bulk_wait:
+      return async_text(i);
     default:
       return tensor_text(i);
   }

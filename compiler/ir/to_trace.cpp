@@ -99,6 +99,7 @@ class Converter {
     const bool store = i.op == Opcode::st || i.op == Opcode::stmatrix;
     const bool atomic = i.op == Opcode::atom || i.op == Opcode::red;
     if (takes_texture(i.op)) return texture(i, s);
+    if (is_asynchronous(i.op)) return asynchronous(i, s);
     if (!load && !store && !atomic) return;
     s.space = i.mod.space == trace::MemorySpace::none ? trace::MemorySpace::generic : i.mod.space;
     s.access_bytes = static_cast<std::uint8_t>(size_of(i.type) * i.mod.vector);
@@ -106,6 +107,45 @@ class Converter {
     if (!i.sources.empty() && i.sources[0].is_reg()) s.address_offset = i.offset;
     s.reads_memory = load || atomic;
     s.writes_memory = store || atomic;
+  }
+
+  static trace::AsyncKind async_kind(const Instruction& i) {
+    using trace::AsyncKind;
+    const AsyncModifiers& mod = i.mod.async;
+    switch (i.op) {
+      case Opcode::cp_async:
+        return AsyncKind::copy;
+      case Opcode::cp_async_commit:
+        return AsyncKind::commit;
+      case Opcode::cp_async_wait:
+        return mod.all ? AsyncKind::wait_all : AsyncKind::wait;
+      case Opcode::cp_async_arrive:
+        return AsyncKind::arrive_copies;
+      case Opcode::bulk_commit:
+        return AsyncKind::bulk_commit;
+      case Opcode::bulk_wait:
+        return mod.read ? AsyncKind::bulk_wait_read : AsyncKind::bulk_wait;
+      case Opcode::mbarrier:
+        if (mod.barrier == MbarrierOp::init) return AsyncKind::barrier_init;
+        if (mod.barrier == MbarrierOp::inval) return AsyncKind::barrier_inval;
+        return mod.barrier >= MbarrierOp::test_wait ? AsyncKind::barrier_wait : AsyncKind::barrier_update;
+      default:
+        return mod.direction == BulkDirection::to_shared   ? AsyncKind::bulk_load
+               : mod.direction == BulkDirection::to_global ? AsyncKind::bulk_store
+                                                           : AsyncKind::bulk_reduce;
+    }
+  }
+
+  static void asynchronous(const Instruction& i, trace::StaticInstruction& s) {
+    s.async = async_kind(i);
+    if (i.op == Opcode::cp_async_wait || i.op == Opcode::bulk_wait)
+      s.async_value = static_cast<std::uint32_t>(i.sources[0].value);
+    if (trace::async_lists(s.async) == 0) return;
+    s.space = trace::MemorySpace::asynchronous;
+    s.access_bytes = static_cast<std::uint8_t>(size_of(i.type) * i.mod.vector);
+    s.bypasses_l1 = i.mod.cache == ".cg";
+    s.reads_memory = true;
+    s.writes_memory = true;
   }
 
   /// Texels have their own size, which the texture object decides: what a lane moves are the registers.

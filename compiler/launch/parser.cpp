@@ -164,13 +164,14 @@ Parameter LaunchFileParser::parameter(const toml::table& table, bool inline_buff
   Parameter p;
   p.where = t.where();
   int kinds = 0;
-  for (const char* key : {"scalar", "buffer", "counter", "expression", "members", "struct", "texture", "surface"})
+  for (const char* key :
+       {"scalar", "buffer", "counter", "expression", "members", "struct", "texture", "surface", "tensor_map"})
     kinds += int{t.has(key)};
   // A buffer that has its size from its contents needs no 'buffer'.
   const bool from_file = kinds == 0 && inline_buffers && t.has("init") && t.has("file");
   if (kinds != 1 && !from_file) {
     t.fail(t.what() + (kinds == 0 ? " has none" : " has more than one") + " of 'scalar', 'expression', 'buffer'" +
-           (inline_buffers ? "" : ", 'counter'") + ", 'texture', 'surface', 'struct' and 'members'");
+           (inline_buffers ? "" : ", 'counter'") + ", 'texture', 'surface', 'tensor_map', 'struct' and 'members'");
   }
   if (t.has("scalar")) {
     p.kind = Parameter::Kind::scalar;
@@ -193,6 +194,8 @@ Parameter LaunchFileParser::parameter(const toml::table& table, bool inline_buff
     counter(t, p, type(t, true));
   } else if (t.has("texture") || t.has("surface")) {
     object(t, p);
+  } else if (t.has("tensor_map")) {
+    tensor_map(t, p, inline_buffers, name);
   } else if (t.has("buffer") || from_file) {
     pointer(t, p, inline_buffers, name);
   } else {

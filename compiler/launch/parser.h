@@ -63,6 +63,11 @@ class LaunchFileParser {
   Parameter parameter(const toml::table& table, bool inline_buffers, const std::string& name, unsigned depth);
   void counter(TomlTable& t, Parameter& p, ir::Type type);
   void pointer(TomlTable& t, Parameter& p, bool inline_buffers, const std::string& name);
+  /// tensor_maps.cpp
+  void tensor_map(TomlTable& outer, Parameter& p, bool inline_buffers, const std::string& name);
+  /// A key's array of integers, `least` to `most` of them.
+  std::vector<std::int64_t> numbers(TomlTable& t, const char* key, std::size_t least, std::size_t most,
+                                    std::int64_t low, std::int64_t high) const;
   void members(TomlTable& t, Parameter& p, bool inline_buffers, const std::string& name, unsigned depth);
   void ptx_files(TomlTable& root, bool is_program);
   /// The file's index, of a new one if need be.

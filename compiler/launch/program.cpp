@@ -350,6 +350,14 @@ void Program::put_parameter(const Parameter& p, std::uint8_t* to) const {
       std::memcpy(to, &handle, sizeof handle);
       break;
     }
+    case Parameter::Kind::tensor_map: {
+      check_exists(Item{Item::Kind::buffer, p.buffer}, p.where);
+      ir::TensorMap map = file_.tensor_maps[p.object];
+      map.address += address_[p.buffer];
+      const ir::TensorMap::Encoded bytes = map.encode();
+      std::memcpy(to, bytes.data(), bytes.size());
+      break;
+    }
     case Parameter::Kind::counter: {
       const std::uint64_t bits = counter_bits(p, counters_.at(p.counter));
       std::memcpy(to, &bits, ir::size_of(p.type));

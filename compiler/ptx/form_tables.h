@@ -41,5 +41,6 @@ std::vector<Form> tensor_forms();  ///< matrices in the registers of a warp
 std::vector<Form> group_forms();   ///< of a group of four warps
 std::vector<Form> control_forms();
 std::vector<Form> cluster_forms();  ///< and register budgets of warp groups
+std::vector<Form> async_forms();    ///< asynchronous copies, mbarriers
 
 }  // namespace regatta::ptx

@@ -15,7 +15,7 @@ std::vector<Form> make_forms() {
   std::vector<Form> all;
   for (const auto& table :
        {integer_forms, float_forms, half_forms, logic_forms, move_forms, packed_forms, video_forms, memory_forms,
-        texture_forms, warp_forms, tensor_forms, group_forms, control_forms, cluster_forms}) {
+        texture_forms, warp_forms, tensor_forms, group_forms, control_forms, cluster_forms, async_forms}) {
     const std::vector<Form> forms = table();
     all.insert(all.end(), forms.begin(), forms.end());
   }

@@ -139,6 +139,12 @@ class FunctionLowering {
   void read_special(const Operand& o, ir::Special s, const ir::Operand& to, ir::Type type,
                     const ir::Instruction& proto);
 
+  /// The address of an asynchronous operation in `space` (generic: whatever the window says), with its offset in it.
+  ir::Operand async_address(const Statement& s, const Operand& o, trace::MemorySpace space,
+                            const ir::Instruction& bare);
+  /// Of one that names no place: the tensor map of a tensor copy and its coordinates.
+  void tensor_place(const Statement& s, const Operand& o, ir::Instruction& i);
+
   /// Refuses a lane exchange without .sync where PTX has removed it.
   void require_sync(const Statement& s) const;
   void memory(const Statement& s, ir::Instruction proto);
@@ -377,6 +383,17 @@ void lower_warp_sync(FunctionLowering&, const Statement&, const Form&, const ir:
 void lower_shuffle(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_vote(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_match(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+
+// Handlers (lower_async.cpp).
+void lower_cp_async(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_async_wait(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_mbarrier(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_mbarrier_wait(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_pending_count(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_bulk_copy(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_bulk_prefetch(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_bulk_tensor(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_proxy_fence(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 
 // Handlers (lower_expanded.cpp).
 void lower_mad_carry(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);

@@ -166,6 +166,12 @@ void apply_option(ir::Instruction& i, std::string_view m) {
     if (is_option("$load_cache $store_cache", m)) mod.cache = "." + std::string(m);
     return;
   }
+  if (ir::is_asynchronous(i.op)) {
+    if (i.op == ir::Opcode::mbarrier && (lookup(orders, m, mod.order) || lookup(ranges, m, mod.scope))) return;
+    if (i.op == ir::Opcode::bulk_copy) lookup(atomics, m, mod.atomic);
+    if (i.op == ir::Opcode::cp_async && (m == "ca" || m == "cg")) mod.cache = "." + std::string(m);
+    return;
+  }
   if (i.op == ir::Opcode::membar) {
     lookup(ranges, m, mod.scope);
     mod.cache += "." + std::string(m);

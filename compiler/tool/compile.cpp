@@ -17,6 +17,10 @@ trace::Kernel to_kernel(const CompiledKernel& k, const CompileOptions& options) 
   trace::Kernel kernel = ir::to_trace(*k.function, k.reconvergence, options.warp_size);
   kernel.registers_per_thread = std::max(kernel.registers_per_thread, options.least_registers);
   kernel.shared_values = options.shared_values;
+  if (kernel.shared_values && trace::is_asynchronous(kernel)) {
+    throw trace::InputError("error: kernel '" + kernel.name +
+                            "' has asynchronous copies: --shared-values does not hold what they write");
+  }
   return kernel;
 }
 

@@ -77,8 +77,8 @@ TEST_CASE("broken files are refused with exact messages") {
     CHECK(other("toml").empty());
   }
   std::string bytes = good;
-  bytes[8] = 6;
-  CHECK(message(bytes) == "format version 6 is too new: this reads up to version 5");
+  bytes[8] = 7;
+  CHECK(message(bytes) == "format version 7 is too new: this reads up to version 6");
   bytes[8] = 0;
   CHECK(message(bytes) == "byte 8: format version 0 does not exist: the file is corrupted");
 

@@ -11,9 +11,10 @@
 namespace regatta::trace {
 namespace {
 
-static_assert(static_cast<unsigned>(proto::OP_TENSOR) == static_cast<unsigned>(OpClass::tensor));
+static_assert(static_cast<unsigned>(proto::OP_ASYNC) == static_cast<unsigned>(OpClass::async));
 static_assert(static_cast<unsigned>(proto::OP_SFU) == static_cast<unsigned>(OpClass::sfu));
-static_assert(static_cast<unsigned>(proto::SPACE_SURFACE) == static_cast<unsigned>(MemorySpace::surface));
+static_assert(static_cast<unsigned>(proto::SPACE_ASYNCHRONOUS) == static_cast<unsigned>(MemorySpace::asynchronous));
+static_assert(static_cast<unsigned>(proto::ASYNC_BULK_WAIT_READ) == static_cast<unsigned>(AsyncKind::bulk_wait_read));
 static_assert(static_cast<unsigned>(proto::Operand::CONSTANT_BANK) ==
               static_cast<unsigned>(Operand::Kind::constant_bank));
 static_assert(static_cast<unsigned>(proto::DISPOSITION_ISSUE) == static_cast<unsigned>(Disposition::issue));
@@ -108,6 +109,8 @@ void encode(const StaticInstruction& i, proto::StaticInstruction& m) {
   m.set_reads_carry(i.reads_carry);
   m.set_writes_carry(i.writes_carry);
   m.set_address_offset(i.address_offset);
+  m.set_async_kind(static_cast<proto::AsyncKind>(i.async));
+  m.set_async_value(i.async_value);
 }
 
 StaticInstruction decode(const proto::StaticInstruction& m) {
@@ -129,6 +132,8 @@ StaticInstruction decode(const proto::StaticInstruction& m) {
   i.reads_memory = m.reads_memory();
   i.writes_memory = m.writes_memory();
   if (m.has_branch_target()) i.branch_target = narrow<std::int32_t>(m.branch_target(), "branch target");
+  i.async = narrow_enum<AsyncKind>(m.async_kind(), "asynchronous operation");
+  i.async_value = m.async_value();
   i.barrier_id = narrow<std::uint8_t>(m.barrier_id(), "barrier");
   i.barrier_threads = m.barrier_threads();
   i.barrier_arrives = m.barrier_arrives();
@@ -291,7 +296,10 @@ void encode(const Launch& launch, proto::Launch& m) {
   if (!launch.signature) return;
   const LaunchSignature& s = *launch.signature;
   proto::LaunchSignature& signature = *m.mutable_signature();
-  signature.mutable_class_instructions()->Add(s.classes.begin(), s.classes.end());
+  // Classes that came later are left out where they do not occur: traces without them stay as they were.
+  const auto* end = s.classes.data() + s.classes.size();
+  while (end != s.classes.data() + static_cast<unsigned>(OpClass::metadata) + 1 && end[-1] == 0) --end;
+  signature.mutable_class_instructions()->Add(s.classes.data(), end);
   signature.mutable_value_kinds()->Add(s.values.begin(), s.values.end());
   signature.set_lines(s.lines);
   signature.set_requests(s.requests);

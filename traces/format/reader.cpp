@@ -405,6 +405,9 @@ void File::read_part(const Part& part, std::uint64_t index_offset, FrameReader& 
           throw Malformed("accesses textures or surfaces, which files of version " + std::to_string(version) +
                           " do not have");
         }
+        if (version < async_format_version && is_asynchronous(kernels.back()))
+          throw Malformed("has asynchronous operations, which files of version " + std::to_string(version) +
+                          " do not have");
         if (has_warp_roles(kernels.back()) && version < roles_format_version)
           throw Malformed("has register budgets or the barrier of a cluster, which files of version " +
                           std::to_string(version) + " do not have");

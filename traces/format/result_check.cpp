@@ -34,6 +34,7 @@ bool is_arithmetic(OpClass c) {
     case OpClass::exit:
     case OpClass::metadata:
     case OpClass::tensor:  // likewise
+    case OpClass::async:
       return false;
     default:
       return true;

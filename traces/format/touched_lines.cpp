@@ -11,6 +11,7 @@ void TouchedLines::take(WarpCursor& cursor) {
   const bool affine = cursor.addresses(addresses_.data());
   const StaticInstruction& instruction = cursor.instruction();
   LaneMask active = cursor.active_mask();
+  if (instruction.space == MemorySpace::asynchronous) return add_copies(cursor);
   if (has_texels(instruction)) return add_texels(cursor);
   if (active == 0 || (instruction.space != MemorySpace::global && instruction.space != MemorySpace::generic)) return;
   if (instruction.space == MemorySpace::generic) {
@@ -55,6 +56,17 @@ void TouchedLines::add_texels(WarpCursor& cursor) {
     }
   }
   lanes_ = static_cast<unsigned>(__builtin_popcountll(accessing));
+}
+
+void TouchedLines::add_copies(WarpCursor& cursor) {
+  if (cursor.instruction().async != AsyncKind::copy || cursor.active_mask() == 0) return;
+  const std::uint64_t* const bytes = cursor.further_texel(1);
+  for (LaneMask rest = cursor.active_mask(); rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+    if (bytes[lane] == 0) continue;
+    ++lanes_;
+    add(addresses_[lane], addresses_[lane] + bytes[lane] - 1);
+  }
 }
 
 void TouchedLines::add(std::uint64_t first, std::uint64_t last) {

@@ -65,7 +65,13 @@ void check_instruction(const StaticInstruction& i, const Kernel& kernel) {
   if (i.opcode.empty()) throw Malformed("opcode is empty");
   at_most(i.opcode_id, max_opcode_id, "opcode id");
   at_most(static_cast<unsigned>(i.op_class), op_class_count - 1, "operation class");
-  at_most(static_cast<unsigned>(i.space), static_cast<unsigned>(MemorySpace::surface), "memory space");
+  at_most(static_cast<unsigned>(i.space), static_cast<unsigned>(MemorySpace::asynchronous), "memory space");
+  at_most(static_cast<unsigned>(i.async), async_kind_count - 1, "asynchronous operation");
+  if ((i.op_class == OpClass::async) != (i.async != AsyncKind::none))
+    throw Malformed(i.async == AsyncKind::none ? "is of class async and no asynchronous operation"
+                                               : "is an asynchronous operation and not of class async");
+  if ((i.space == MemorySpace::asynchronous) != (async_lists(i.async) != 0))
+    throw Malformed(std::string("of kind ") + to_string(i.async) + " has space " + to_string(i.space));
   if (i.guard.predicate >= 0) below(static_cast<unsigned>(i.guard.predicate), kernel.predicates, "guard predicate");
   check_numbers(i.sources, i.source_count, kernel.registers_per_thread, "source register");
   check_numbers(i.destinations, i.destination_count, kernel.registers_per_thread, "destination register");

@@ -343,7 +343,13 @@ void WarpCursor::decode_texels(std::uint64_t* address) {
   const WarpColumns& c = *path_.columns();
   if (texel_count_ == c.texel_count.size()) path_.dry("texel_count");
   const auto count = static_cast<unsigned char>(c.texel_count[texel_count_++]);
-  if (count == 0 || count > max_texels) path_.malformed("texel count " + std::to_string(count) + " is not 1 to 8");
+  if (instruction_->space == MemorySpace::asynchronous) {
+    if (count != async_lists(instruction_->async))
+      path_.malformed(std::to_string(count) + " lists of an operation that has " +
+                      std::to_string(async_lists(instruction_->async)));
+  } else if (count == 0 || count > max_texels) {
+    path_.malformed("texel count " + std::to_string(count) + " is not 1 to 8");
+  }
   further_texels_ = count - 1u;
   const auto decode = [&](std::uint64_t* to) {
     return path_.kernel().warp_size == 32 ? decode_addresses<32>(to) : decode_addresses<64>(to);
@@ -352,7 +358,7 @@ void WarpCursor::decode_texels(std::uint64_t* address) {
   if (count == 1) return;
   // A copy of the cursor may hold the same ones.
   if (texels_ == nullptr || texels_.use_count() > 1) {
-    texels_ = std::make_shared<std::vector<std::uint64_t>>(std::size_t{max_texels - 1} * max_lanes);
+    texels_ = std::make_shared<std::vector<std::uint64_t>>(std::size_t{max_async_lists - 1} * max_lanes);
   }
   for (unsigned n = 0; n < further_texels_; ++n) decode(texels_->data() + std::size_t{n} * max_lanes);
 }

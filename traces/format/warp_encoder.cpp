@@ -317,7 +317,9 @@ void WarpEncoder::addresses(const std::uint64_t* address) {
 void WarpEncoder::texels(const std::uint64_t* address, unsigned count) {
   if (active_ == 0) return;
   if (pending_addresses_ == 0) misuse("addresses given twice, or for an instruction that has none");
-  if (count == 0 || count > max_texels || !has_texels(kernel_->instructions[last_index_])) {
+  const StaticInstruction& instruction = kernel_->instructions[last_index_];
+  const bool lists = instruction.space == MemorySpace::asynchronous;
+  if (lists ? count != async_lists(instruction.async) : count == 0 || count > max_texels || !has_texels(instruction)) {
     misuse(std::to_string(count) + " texels of an access that has no textures, or not so many");
   }
   pending_addresses_ = 0;

@@ -69,6 +69,7 @@ struct Writer::Impl {
 };
 
 std::uint32_t version_needed(const Kernel& kernel) {
+  if (is_asynchronous(kernel)) return async_format_version;
   if (has_warp_roles(kernel)) return roles_format_version;
   for (const StaticInstruction& i : kernel.instructions) {
     if (i.op_class == OpClass::tensor || i.source_count > max_plain_source_registers) return tensor_format_version;

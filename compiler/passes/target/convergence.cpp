@@ -18,6 +18,7 @@ using ir::Operand;
 using trace::MemorySpace;
 
 bool differs_by_itself(const Instruction& i) {
+  if (ir::is_asynchronous(i.op)) return true;
   switch (i.op) {
     case Opcode::atom:
     case Opcode::shfl:

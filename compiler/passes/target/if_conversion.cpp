@@ -39,7 +39,7 @@ bool may_be_guarded(const Instruction& i) {
     case Opcode::print:
       return false;
     default:
-      return !branches(i);
+      return !branches(i) && !ir::is_asynchronous(i.op);
   }
 }
 

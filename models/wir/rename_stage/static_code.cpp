@@ -50,6 +50,7 @@ ReuseKind kind_of(const StaticInstruction& i, const EntryShape& shape) {
     case OpClass::exit:
     case OpClass::metadata:
     case OpClass::tensor:  // a warp instruction whose lanes share operands: not what section V describes
+    case OpClass::async:
       return ReuseKind::none;
     case OpClass::load:
       switch (i.space) {

@@ -66,6 +66,7 @@ bool has_fixed_latency(const StaticInstruction& i) {
     case OpClass::fence:
     case OpClass::barrier:
     case OpClass::tensor:
+    case OpClass::async:
       return false;
   }
   return false;

@@ -74,6 +74,7 @@ Rows control_rows();
 Rows texture_rows();
 Rows packed_rows();
 Rows video_rows();
+Rows async_rows();
 
 inline u8 table_byte(std::size_t i) { return static_cast<u8>(i * 37 + 11); }
 

@@ -56,10 +56,13 @@ TEST_CASE("forms: textures and surfaces") { run(texture_rows()); }
 TEST_CASE("forms: packed and narrow formats, tests of numbers, cache hints") { run(packed_rows()); }
 TEST_CASE("forms: video instructions") { run(video_rows()); }
 
+TEST_CASE("forms: asynchronous copies and mbarriers") { run(async_rows()); }
+
 TEST_CASE("every form of the list has a row") {
   std::set<std::string> covered;
-  for (const auto& rows : {integer_rows(), logic_rows(), float_rows(), half_rows(), convert_rows(), memory_rows(),
-                           atomic_rows(), lane_rows(), control_rows(), texture_rows(), packed_rows(), video_rows()})
+  for (const auto& rows :
+       {integer_rows(), logic_rows(), float_rows(), half_rows(), convert_rows(), memory_rows(), atomic_rows(),
+        lane_rows(), control_rows(), texture_rows(), packed_rows(), video_rows(), async_rows()})
     for (const Row& row : rows) {
       INFO(row.form);
       // The name of a row is not a claim: its kernel has an instruction of that form.

@@ -102,6 +102,9 @@ struct Location {
 /// {A... or its descriptor, descriptor of B, C..., predicate or immediate: add C, first column}. `print` has sources
 /// {format, arguments}, generic addresses, and an s32 destination; `trap` none, {message, file, line} of a failed
 /// assertion, addresses and an integer, or {value, immediate index into Function::trap_texts}.
+/// Asynchronous copies have sources {destination, source, ...}: `cp_async` {shared, global [, bytes read] [,
+/// predicate]}, `bulk_copy` {destination, source, bytes [, mbarrier]}, `bulk_tensor` {shared, generic address of the
+/// tensor map, coordinates... [, mbarrier]}; `mbarrier` {shared [, count, state or parity]} and one destination.
 struct Instruction {
   Opcode op = Opcode::nop;
   Type type = Type::none;         ///< operation type; for memory, the element type
@@ -291,6 +294,9 @@ bool is_exchange(Opcode op);
 
 /// Whether it takes the handle of a texture or surface, its source 0.
 bool takes_texture(Opcode op);
+
+/// Whether it is an asynchronous copy, a wait for some, or an operation on a mbarrier.
+bool is_asynchronous(Opcode op);
 
 /// Whether the carry flag, which no operand names, is an input or a result.
 bool reads_carry(const Instruction& i);

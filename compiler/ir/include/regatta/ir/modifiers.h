@@ -132,6 +132,39 @@ unsigned b_words(const TensorModifiers& t);
 unsigned accumulator_words(const TensorModifiers& t);
 std::string shape_text(const TensorModifiers& t);  ///< "m16n8k16"
 
+/// What an operation on a mbarrier does (PTX ISA, mbarrier).
+enum class MbarrierOp : std::uint8_t {
+  none,
+  init,  ///< source 1: arrivals that a phase expects
+  inval,
+  arrive,  ///< source 1: how many arrivals
+  arrive_drop,
+  expect_tx,  ///< source 1: bytes
+  complete_tx,
+  arrive_expect_tx,  ///< source 1: bytes; one arrival
+  arrive_drop_expect_tx,
+  test_wait,  ///< source 1: a state, or a parity
+  try_wait
+};
+const char* to_string(MbarrierOp op);  ///< "arrive.expect_tx"
+
+/// Of a bulk copy.
+enum class BulkDirection : std::uint8_t { none, to_shared, to_global, reduce };
+
+/// Asynchronous copies and mbarriers.
+struct AsyncModifiers {
+  MbarrierOp barrier = MbarrierOp::none;
+  BulkDirection direction = BulkDirection::none;
+  bool no_complete = false;     ///< arrive.noComplete: may not end the phase
+  bool no_increment = false;    ///< cp.async.mbarrier.arrive.noinc
+  bool parity = false;          ///< test_wait, try_wait: source 1 is a parity
+  bool read = false;            ///< bulk_wait: only until the sources have been read
+  bool all = false;             ///< cp.async.wait_all: copies in no group too
+  bool has_size = false;        ///< cp.async: source 2 says how many bytes are read; the rest is zero
+  bool has_ignore = false;      ///< cp.async: the last source is a predicate that gives zeros instead of the source
+  std::uint8_t dimensions = 0;  ///< of a tensor
+};
+
 /// Special registers readable by mov; x/y/z of one group are consecutive.
 enum class Special : std::uint8_t {
   tid_x,
@@ -203,6 +236,7 @@ struct Modifiers {
   bool raises = false;        ///< setmaxnreg.inc
   TextureModifiers texture;
   TensorModifiers tensor;
+  AsyncModifiers async;
   bool carry_out = false;  ///< addc.cc, subc.cc: write the carry too (add_cc and sub_cc always do)
   std::string cache;       ///< ".nc", ".cg", ... for the opcode text
 };

@@ -133,6 +133,16 @@ enum class Opcode : std::uint8_t {
   stmatrix,
   movmatrix,  ///< dst = src0, a matrix of 8 x 8 halves, transposed
   vabsdiff4,  ///< absolute differences of four bytes each: packed, or with source 2 their sum plus that
+  // Asynchronous copies, and barriers in shared memory that count arrivals and bytes.
+  cp_async,         ///< each lane copies 4, 8 or 16 bytes from global to shared memory
+  cp_async_commit,  ///< a thread's copies since the last one become a group
+  cp_async_wait,    ///< until at most source 0 of the thread's latest groups are on their way
+  cp_async_arrive,  ///< on a mbarrier, once the thread's copies so far are complete
+  mbarrier,         ///< what it does is mod.async.barrier
+  bulk_copy,        ///< between global and shared memory, of a range
+  bulk_tensor,      ///< likewise, of a box of a tensor
+  bulk_commit,
+  bulk_wait,  ///< as cp_async_wait, for copies from shared to global memory
   // Of machine code alone: no PTX lowers to them before a target's instructions are selected.
   fnma,  ///< floating point: source 2 minus the product of 0 and 1, rounded once
   add3,  ///< the sum of three integers

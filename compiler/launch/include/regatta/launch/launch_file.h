@@ -5,6 +5,7 @@
 // "file:line:column: error: ...".
 #pragma once
 
+#include <regatta/ir/tensor_map.h>
 #include <regatta/launch/expression.h>
 #include <regatta/launch/fill.h>
 #include <regatta/launch/textures.h>
@@ -110,13 +111,14 @@ struct Formula {
 
 /// One kernel parameter, or a member of one that is a structure.
 struct Parameter {
-  enum class Kind : std::uint8_t { scalar, buffer, counter, expression, structure, texture, surface };
+  enum class Kind : std::uint8_t { scalar, buffer, counter, expression, structure, texture, surface, tensor_map };
   Kind kind = Kind::scalar;
   ir::Type type = ir::Type::none;
-  std::vector<std::uint64_t> bits;     ///< scalar: one element, or several for a structure
-  std::size_t buffer = 0;              ///< buffer: index into LaunchFile::buffers
-  std::uint64_t buffer_offset = 0;     ///< bytes
-  std::size_t object = 0;              ///< texture, surface: index into LaunchFile::textures or LaunchFile::surfaces
+  std::vector<std::uint64_t> bits;  ///< scalar: one element, or several for a structure
+  std::size_t buffer = 0;           ///< buffer: index into LaunchFile::buffers
+  std::uint64_t buffer_offset = 0;  ///< bytes
+  /// texture, surface, tensor_map: index into LaunchFile::textures, LaunchFile::surfaces or LaunchFile::tensor_maps
+  std::size_t object = 0;
   std::string counter;                 ///< counter: the loop it counts
   std::int64_t scale = 1, offset = 0;  ///< counter: value = offset + scale * iteration
   std::vector<Formula> formula;        ///< expression, or the offset of a buffer: one, that follows counters
@@ -212,6 +214,7 @@ struct LaunchFile {
   std::vector<Array> arrays;
   std::vector<Texture> textures;
   std::vector<Surface> surfaces;
+  std::vector<ir::TensorMap> tensor_maps;  ///< `address`: the offset in the parameter's buffer
   std::vector<Launch> launches;
   std::vector<Placement> placements;
   std::vector<Step> steps;

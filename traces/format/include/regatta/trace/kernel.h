@@ -74,6 +74,9 @@ struct StaticInstruction {
   std::uint16_t register_budget = 0;
   bool raises_budget = false;  ///< setmaxnreg.inc: waits until the CTA has these registers free
 
+  AsyncKind async = AsyncKind::none;  ///< of class `async`
+  std::uint32_t async_value = 0;      ///< a wait for groups: how many may be on their way
+
   std::vector<Operand> operands;  ///< as written, destinations first
   std::uint8_t operand_destinations = 0;
   std::uint32_t ptx_line = 0;     ///< 1-based, 0 unknown

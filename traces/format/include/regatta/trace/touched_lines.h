@@ -36,6 +36,8 @@ class TouchedLines {
 
  private:
   void add_texels(WarpCursor& cursor);
+  /// Of cp.async. Bulk copies have none: they do not come by way of the load-store unit.
+  void add_copies(WarpCursor& cursor);
   void add(std::uint64_t first, std::uint64_t last);
   void add_in_line(std::uint64_t first, std::uint64_t last);
 

@@ -48,10 +48,70 @@ inline constexpr unsigned max_texels = 8;
 /// Address of a texel that lies in no memory: the border of a texture, a place outside of a surface.
 inline constexpr std::uint64_t no_texel = 0;
 
+/// What an instruction of class `async` does. Instead of addresses the columns have lists of numbers for it, one number
+/// per active lane and list. Places in shared memory are offsets in the CTA's.
+enum class AsyncKind : std::uint8_t {
+  none,
+  copy,            ///< {global address, offset, bytes read of access_bytes}: from global to shared memory
+  commit,          ///< the warp's copies since the last one are a group; no lists
+  wait,            ///< until at most `async_value` of the latest groups are on their way; no lists
+  wait_all,        ///< for copies in no group too; no lists
+  arrive_copies,   ///< {offset, 1 if it makes the phase expect one arrival more}: on a mbarrier, behind the copies
+  barrier_init,    ///< {offset, arrivals}
+  barrier_inval,   ///< {offset}
+  barrier_update,  ///< {offset, arrivals, of these dropped, bytes expected (negative: completed)}
+  barrier_wait,    ///< {offset, parity of the phase that it waits for; 2: it went on without}
+  bulk_load,       ///< from global to shared memory: BulkList
+  bulk_store,      ///< from shared to global memory: BulkList
+  bulk_reduce,     ///< likewise, a reduction
+  bulk_commit,     ///< no lists
+  bulk_wait,       ///< until at most `async_value` of the latest groups are incomplete; no lists
+  bulk_wait_read,  ///< until their sources have been read; no lists
+};
+inline constexpr unsigned async_kind_count = static_cast<unsigned>(AsyncKind::bulk_wait_read) + 1;
+/// "barrier_wait".
+const char* to_string(AsyncKind k);
+
+/// The lists of a bulk copy. In global memory it has rows of `row_bytes` from `address` on: count[0] of them stride[0]
+/// bytes apart, that count[1] times, and so on. Parts outside of a tensor are not among them.
+enum BulkList : std::uint8_t {
+  bulk_offset,    ///< in shared memory
+  bulk_address,   ///< in global memory
+  bulk_bytes,     ///< in shared memory, and what its mbarrier counts
+  bulk_mbarrier,  ///< offset; bulk_load
+  bulk_row_bytes,
+  bulk_count,                   ///< of four dimensions, ...
+  bulk_stride = bulk_count + 4  ///< ... and their strides
+};
+/// Lists of an instruction at most.
+inline constexpr unsigned max_async_lists = bulk_stride + 4;
+/// How many an operation has.
+constexpr unsigned async_lists(AsyncKind k) {
+  switch (k) {
+    case AsyncKind::copy:
+      return 3;
+    case AsyncKind::arrive_copies:
+    case AsyncKind::barrier_init:
+    case AsyncKind::barrier_wait:
+      return 2;
+    case AsyncKind::barrier_inval:
+      return 1;
+    case AsyncKind::barrier_update:
+      return 4;
+    case AsyncKind::bulk_load:
+    case AsyncKind::bulk_store:
+    case AsyncKind::bulk_reduce:
+      return max_async_lists;
+    default:
+      return 0;
+  }
+}
+
 /// Limits of one machine instruction, in 32-bit registers.
 /// Ten sources: mma.m16n8k16 with four registers of A, two of B and four of C. Four destinations: the same, ld.v4.b32.
 inline constexpr unsigned max_source_registers = 10;
-/// Of an instruction that is no matrix product: st.v4.b32 or atom.cas.b64 with a 64-bit address.
+/// Of an instruction that is no matrix product, and no tensor copy (of five dimensions: nine): st.v4.b32 or
+/// atom.cas.b64 with a 64-bit address.
 inline constexpr unsigned max_plain_source_registers = 6;
 inline constexpr unsigned max_destination_registers = 4;
 /// 32-bit words that one instruction writes to memory per lane: st.v4.b32.
@@ -97,13 +157,26 @@ enum class OpClass : std::uint8_t {
   exit,
   metadata,  ///< instruction inserted for a scheme: removed at decode, or issued to its gate
   tensor,    ///< matrix product of a warp
+  async,     ///< asynchronous copies, their groups, mbarriers
 };
-inline constexpr unsigned op_class_count = static_cast<unsigned>(OpClass::tensor) + 1;
+inline constexpr unsigned op_class_count = static_cast<unsigned>(OpClass::async) + 1;
 /// Lower-case name of a class ("fp32_mad"), stable: it appears in option names and in the trace.
 const char* to_string(OpClass c);
 
 /// texture and surface: global memory, by way of a texture or surface object.
-enum class MemorySpace : std::uint8_t { none, global, shared, local, constant, param, generic, texture, surface };
+/// asynchronous: of operations that say themselves which memories they access (AsyncKind).
+enum class MemorySpace : std::uint8_t {
+  none,
+  global,
+  shared,
+  local,
+  constant,
+  param,
+  generic,
+  texture,
+  surface,
+  asynchronous
+};
 const char* to_string(MemorySpace s);
 
 /// Where a trace's addresses lie. Global memory is below both windows. Shared accesses carry the byte offset in the

@@ -86,7 +86,15 @@ inline bool has_texels(const StaticInstruction& instruction) { return instructio
 /// Whether an instruction of the kernel accesses textures or surfaces.
 inline bool accesses_textures(const Kernel& kernel) {
   for (const StaticInstruction& i : kernel.instructions) {
-    if (has_texels(i)) return true;
+    if (has_texels(i) && i.space != MemorySpace::asynchronous) return true;
+  }
+  return false;
+}
+
+/// Whether it has an asynchronous operation.
+inline bool is_asynchronous(const Kernel& kernel) {
+  for (const StaticInstruction& i : kernel.instructions) {
+    if (i.async != AsyncKind::none) return true;
   }
   return false;
 }
@@ -425,7 +433,8 @@ class WarpEncoder {
   /// Addresses of the current memory instruction, one per lane; inactive lanes are ignored.
   /// A call without an active lane is allowed and stores nothing.
   void addresses(const std::uint64_t* address);
-  /// The same of a texture or surface access: `count` texels of each lane (1 to 8), `max_lanes` addresses each.
+  /// The same of a texture or surface access: `count` texels of each lane (1 to 8), `max_lanes` addresses each; and of
+  /// an asynchronous operation, whose lists they are.
   void texels(const std::uint64_t* address, unsigned count);
   /// The next 32-bit word that the current instruction left in shared memory, ascending addresses, after addresses().
   /// Only the lanes that access shared memory count.
