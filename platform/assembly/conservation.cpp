@@ -57,7 +57,7 @@ void ConservationLaws::add_platform(const std::vector<std::string>& storages) {
 void ConservationLaws::add_l1(const std::string& sm) {
   const std::string pipeline = sm + "pipeline.", l1 = sm + "l1.";
   const Side requests{l1 + "reads", l1 + "writes", l1 + "invalidations"};
-  const Side lsu{pipeline + "lsu.requests", pipeline + "lsu.cache_lines"};
+  const Side lsu{pipeline + "lsu.requests", pipeline + "lsu.cache_lines", pipeline + "async.bulk_lines"};
   const std::string arbiter = sm + "l1_arbiter.port";
   if (knows(arbiter + "0_requests")) {
     Side ports;
@@ -71,7 +71,7 @@ void ConservationLaws::add_l1(const std::string& sm) {
     add("the L1 takes what the load-store unit sends", requests, lsu);
     add("the L1 moves the sectors that the load-store unit asks for", {l1 + "data_bytes"},
         {"32*" + pipeline + "lsu.load_sectors", "32*" + pipeline + "lsu.store_sectors",
-         "32*" + pipeline + "lsu.atomic_sectors"});
+         "32*" + pipeline + "lsu.atomic_sectors", "32*" + pipeline + "async.bulk_sectors"});
   }
   add("every line that the L1 fetches was missed", {l1 + "fills", l1 + "mshr_merges"}, {l1 + "read_misses"});
   add("every read of the L1 hits, misses or passes by", {l1 + "reads"},

@@ -4,6 +4,7 @@
 // when sm.watchdog cycles have brought no step, and never before.
 #include <regatta/sm/sm.h>
 
+#include "async_unit.h"
 #include "collectors.h"
 #include "execution_units.h"
 #include "load_store_unit.h"
@@ -34,6 +35,7 @@ bool Writeback::is_due() const { return waiting_ != 0 && channel_.opens_after(co
 bool ReuseStage::is_due() const { return !delayed_.empty() && core_.current() < delayed_[0].due; }
 
 bool LoadStoreUnit::is_due() const {
+  if (has_async_ && async_.is_busy()) return true;
   if (queue_.empty() && line_requests_.empty()) return false;
   return channel_.opens_after(core_.current()) || core_.current() < addresses_free_ || core_.current() < shared_free_;
 }

@@ -7,6 +7,7 @@
 
 #include <regatta/support/energy.h>
 
+#include "async_unit.h"
 #include "collectors.h"
 #include "execution_units.h"
 #include "load_store_unit.h"
@@ -65,6 +66,7 @@ void ExecutionUnits::register_energy(support::EnergyGroup& g) {
 
 void LoadStoreUnit::register_energy(support::EnergyGroup& g) {
   g.event("shared_memory", "shared_memory.access", shared_passes_);
+  g.event("shared_memory", "shared_memory.access", async_.shared_passes());
   g.event("shared_memory", "shared_memory.access", context_passes_);
 }
 

@@ -3,6 +3,7 @@
 // Where each stage holds an instruction or a warp, and why, for the report of a deadlock.
 #include "holds.h"
 
+#include "async_unit.h"
 #include "collectors.h"
 #include "contract.h"
 #include "cta_stage.h"
@@ -128,6 +129,8 @@ std::optional<Hold> LoadStoreUnit::blockage() const {
 std::optional<Hold> LoadStoreUnit::holds(const DynamicInstruction& d) const {
   auto* const item = const_cast<DynamicInstruction*>(&d);  // as the queue names it
   if (queue_.holds(item)) return blockage();
+  if (d.info->async != trace::AsyncKind::none)
+    if (std::optional<Hold> hold = async_.holds(d)) return hold;
   if (d.accesses_pending == 0) return {};
   return Hold{accesses_of_.target() + " has not answered",
               lines_under_way([&d](const protocol::MemoryAccess& a) { return a.instruction == &d; }), d.dispatched};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "issue.h"
 
+#include "async_unit.h"
 #include "contract.h"
 #include "control_bits.h"
 #include "cta_stage.h"
@@ -139,9 +140,11 @@ WarpState IssueStage::state_of(const Warp& w) const {
   }
   if (t.is_fence) {
     if (t.info->register_budget != 0) return ctas_->state_at_budget(w, *t.info);
-    const bool waits = t.info->space == trace::MemorySpace::shared
-                           ? w.has_accesses_to_make()
-                           : w.memory_in_flight != 0 || lsu_->stores_in_flight(w.info.warp) != 0;
+    const bool waits =
+        t.info->async != trace::AsyncKind::none ? lsu_->async().waits(w.info.warp, *t.info)
+        : t.info->space == trace::MemorySpace::shared
+            ? w.has_accesses_to_make()
+            : w.memory_in_flight != lsu_->async().in_flight(w.info.warp) || lsu_->stores_in_flight(w.info.warp) != 0;
     if (waits) return WarpState::memory;
   }
   return WarpState::ready;
@@ -256,6 +259,7 @@ void IssueStage::enter(Warp& w, DynamicInstruction& d) {
   d.scheduler = w.scheduler;
   ++w.in_flight;
   if (t.is_memory) ++w.memory_in_flight;
+  if (__builtin_expect(static_cast<int>(t.info->async != trace::AsyncKind::none), 0) != 0) lsu_->async().issued(d);
   if (__builtin_expect(static_cast<int>(dependences_ != nullptr), 0) != 0) {
     dependences_->issued(w, d);
   } else {
@@ -462,6 +466,7 @@ void IssueStage::release(DynamicInstruction& d) {
     --w.memory_in_flight;
     if (!d.bypassed) --w.accesses_made;
   }
+  if (__builtin_expect(static_cast<int>(t.info->async != trace::AsyncKind::none), 0) != 0) lsu_->async().released(d);
   tell_gates(d, [&](protocol::IssueGate& gate) { gate.written_back(d); });
   // A ready warp stays ready; only a waiting warp can become ready here.
   if (w.state != WarpState::ready && w.state != WarpState::barrier) update(w);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "load_store_unit.h"
 
+#include "async_unit.h"
 #include "writeback.h"
 
 #include <string>
@@ -11,12 +12,13 @@ using protocol::AccessClass;
 using trace::MemorySpace;
 using trace::OpClass;
 
-LoadStoreUnit::LoadStoreUnit(const sc_core::sc_module_name& name, Core& core, Writeback& writeback)
+LoadStoreUnit::LoadStoreUnit(const sc_core::sc_module_name& name, Core& core, Writeback& writeback, AsyncUnit& async)
     : sc_module(name),
       memory_socket("memory_socket"),
       shared_socket("shared_socket"),
       core_(core),
       writeback_(writeback),
+      async_(async),
       pool_(core.config.line_bytes),
       address_passes_((core.config.lanes + core.config.lsu_lanes - 1) / core.config.lsu_lanes),
       last_sent_(protocol::never),
@@ -34,6 +36,8 @@ LoadStoreUnit::~LoadStoreUnit() { contents_payload_.clear_extension(&contents_ac
 void LoadStoreUnit::kernel_started() {
   stores_in_flight_.assign(core_.warps.size(), 0);
   texture_cache_.invalidate();
+  has_async_ = trace::is_asynchronous(*core_.kernel.kernel);
+  async_.kernel_started(has_async_);
   const std::size_t kernel = core_.kernel.launch->kernel;
   if (accesses_.size() <= kernel) accesses_.resize(kernel + 1);
   accesses_[kernel].resize(core_.kernel.kernel->instructions.size());
@@ -108,6 +112,7 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
   }
   const trace::StaticInstruction& info = *d.info;
   if (__builtin_expect(static_cast<int>(trace::has_texels(info)), 0) != 0) {
+    if (info.space == MemorySpace::asynchronous) return start_async(d);
     start_texture(d);
     return true;
   }
@@ -268,8 +273,9 @@ void LoadStoreUnit::send_next(DynamicInstruction& d) {
   const trace::StaticInstruction& info = *d.info;
   const bool atomic = info.op_class == OpClass::atomic;
   const bool answers = info.reads_memory;  // loads and atomics are waited for
-  tlm::tlm_generic_payload* payload =
-      pool_.take(info.writes_memory ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, line.address);
+  tlm::tlm_generic_payload* payload = pool_.take(
+      info.writes_memory && info.space != MemorySpace::asynchronous ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND,
+      line.address);
   protocol::MemoryAccess& access = *payload->get_extension<protocol::MemoryAccess>();
   const bool local = base::window_number(line.address) == base::window_number(trace::local_window);
   access.access = atomic    ? AccessClass::atomic
@@ -341,6 +347,10 @@ void LoadStoreUnit::answered(tlm::tlm_generic_payload& payload, Cycle when) {
     return;
   }
   ++answers_;
+  if (__builtin_expect(static_cast<int>(has_async_), 0) != 0 && access.instruction != nullptr &&
+      access.instruction->info->async != trace::AsyncKind::none) {
+    return arrived_async(*access.instruction, when);
+  }
   if (access.instruction == nullptr) {
     if (--stores_in_flight_[access.tag] == 0 || outstanding_ == 0) {
       // A fence may be waiting for this warp's last store; the SM looks again when it has arrived.
@@ -428,6 +438,9 @@ void LoadStoreUnit::serve() {
   if (__builtin_expect(w.waits_at_fence(), 0)) core_.at(core_.now + 1, Work::Kind::fence_reached, d.warp.value());
   started_ = false;
   core_.progress = true;
+  if (__builtin_expect(static_cast<int>(has_async_), 0) != 0 && d.info->async != trace::AsyncKind::none) {
+    return leave_async(d);
+  }
   if (d.accesses_pending == 0) core_.at(std::max(d.completed, core_.now + 1), Work::Kind::executed, d.pool_index);
 }
 

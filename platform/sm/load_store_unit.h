@@ -25,11 +25,12 @@
 
 namespace regatta::sm {
 
+class AsyncUnit;
 class Writeback;
 
 class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, tlm::tlm_bw_transport_if<> {
  public:
-  LoadStoreUnit(const sc_core::sc_module_name& name, Core& core, Writeback& writeback);
+  LoadStoreUnit(const sc_core::sc_module_name& name, Core& core, Writeback& writeback, AsyncUnit& async);
   ~LoadStoreUnit() override;
 
   /// To the L1 (or an arbiter in front of it): one request per cycle at most.
@@ -45,6 +46,7 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   void accept(DynamicInstruction& d) { queue_.push(&d); }
   void cycle() {
     if (!line_requests_.empty()) send_line();
+    if (__builtin_expect(static_cast<int>(has_async_), 0) != 0) cycle_async();
     if (!queue_.empty()) serve();
   }
   void kernel_started();
@@ -75,6 +77,7 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   Hold stores_held(WarpSlot warp, Cycle since) const;
   /// What keeps lines of the instruction and constant caches.
   Hold lines_held(Cycle since) const;
+  AsyncUnit& async() { return async_; }
   /// What is queued goes on in a later cycle that is known.
   bool is_due() const;
   /// Nothing queued and nothing outstanding.
@@ -107,6 +110,11 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   bool look_up_next(DynamicInstruction& d);
   /// Cycles that a fetch takes behind its texels.
   Cycle filtered(const DynamicInstruction& d, Cycle when) const;
+  // load_store_async.cpp
+  bool start_async(DynamicInstruction& d);
+  void leave_async(DynamicInstruction& d);
+  void arrived_async(DynamicInstruction& d, Cycle when);
+  void cycle_async();
   void finish_if_answered(DynamicInstruction& d);
   std::uint64_t local_address(const DynamicInstruction& d, std::uint64_t address, unsigned lane) const;
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -125,6 +133,9 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
 
   Core& core_;
   Writeback& writeback_;
+  AsyncUnit& async_;
+  bool has_async_ = false;  ///< the kernel has asynchronous operations
+  bool stays_ = false;      ///< the head waits for a phase of a mbarrier
   protocol::MemoryPayloadPool pool_;
   NoBackwardPath no_backward_path_;
   tlm::tlm_generic_payload contents_payload_;

@@ -57,6 +57,7 @@ bool has_timing(OpClass c) {
     case OpClass::exit:
     case OpClass::metadata:
     case OpClass::tensor:  // TensorConfig
+    case OpClass::async:
       return false;
     default:
       return true;
@@ -81,6 +82,7 @@ protocol::Unit unit_of(OpClass c) {
     case OpClass::load:
     case OpClass::store:
     case OpClass::atomic:
+    case OpClass::async:
       return Unit::lsu;
     case OpClass::nop:
     case OpClass::fence:
@@ -230,6 +232,7 @@ void SmConfig::declare(support::OptionSet& o, const Policies& policies) {
   o.add("lsu.queue", lsu_queue, "warp instructions", "warp instructions that may wait for address generation", 1, 1024);
   o.add("lsu.lanes", lsu_lanes, "lanes", "lanes whose addresses are generated per cycle", 1, trace::max_lanes);
   texture.declare(o);
+  async.declare(o);
   o.add("shared.bytes", shared_bytes, "bytes", "shared memory per SM", 0, 1 << 24);
   o.add("shared.granularity", shared_granularity, "bytes",
         "the shared memory of a CTA is rounded up to a multiple of this", 1, 65536);
@@ -360,6 +363,8 @@ void check_kernel(const trace::Kernel& kernel, const SmConfig& config) {
 
 /// Barriers and prints that read or write general registers do so in an SP pipeline; the others need no unit.
 protocol::Unit unit_of(const trace::StaticInstruction& s) {
+  if (s.async != trace::AsyncKind::none)
+    return trace::async_lists(s.async) != 0 ? protocol::Unit::lsu : protocol::Unit::none;
   const protocol::Unit unit = unit_of(s.op_class);
   const bool registers = s.source_count != 0 || s.destination_count != 0;
   return unit == protocol::Unit::none && registers ? protocol::Unit::sp : unit;
@@ -430,7 +435,9 @@ protocol::InstructionTraits traits_of(const trace::StaticInstruction& s, std::ui
   t.is_exit = s.op_class == OpClass::exit;
   t.is_barrier = s.op_class == OpClass::barrier;
   t.is_arrival = t.is_barrier && s.barrier_arrives;
-  t.is_fence = s.op_class == OpClass::fence || s.register_budget != 0;
+  const bool waits_for_groups = s.async == trace::AsyncKind::wait || s.async == trace::AsyncKind::wait_all ||
+                                s.async >= trace::AsyncKind::bulk_wait;
+  t.is_fence = s.op_class == OpClass::fence || s.register_budget != 0 || waits_for_groups;
   t.is_memory = t.unit == protocol::Unit::lsu;
   t.has_addresses = trace::has_addresses(s);
   t.is_long_latency = t.is_memory && s.space != trace::MemorySpace::shared;

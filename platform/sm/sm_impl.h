@@ -5,6 +5,7 @@
 
 #include <regatta/sm/sm.h>
 
+#include "async_unit.h"
 #include "cause_sampler.h"
 #include "control.h"
 #include "core.h"
@@ -30,7 +31,8 @@ struct Sm::Impl {
         operands(core, execution),
         made_writeback(operands.make_writeback(core)),
         writeback(*made_writeback),
-        lsu("lsu", core, writeback),
+        async("async", core),
+        lsu("lsu", core, writeback, async),
         icache("icache", core.config.icache),
         constants("constant_cache", core.config.constant_cache),
         front_end("front_end", core, lsu, icache, constants),
@@ -66,6 +68,7 @@ struct Sm::Impl {
   Operands operands;
   std::unique_ptr<Writeback> made_writeback;
   Writeback& writeback;
+  AsyncUnit async;
   LoadStoreUnit lsu;
   ReadOnlyCache icache, constants;
   FrontEnd front_end;

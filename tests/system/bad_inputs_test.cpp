@@ -239,8 +239,8 @@ TEST_CASE("bad traces") {
        "bad.rgt: byte " + std::to_string(good.size() - 5 - 24) +
            ": trailer: the end mark is missing: the file is truncated or was not finished"},
       {[](std::string& t) { t.resize(20); }, "bad.rgt: the file is truncated: it ends after 20 bytes"},
-      {[](std::string& t) { t[8] = static_cast<char>(t[8] + 5); },
-       "bad.rgt: format version 6 is too new: this reads up to version 5"},
+      {[](std::string& t) { t[8] = static_cast<char>(t[8] + 6); },
+       "bad.rgt: format version 7 is too new: this reads up to version 6"},
       {[](std::string& t) { t[8] = static_cast<char>(t[8] + 1); },
        "bad.rgt: byte " + std::to_string(good.size() - 24) +
            ": trailer: checksum of the trailer is wrong: the file is corrupted"},

@@ -334,3 +334,146 @@ TEST_CASE("textures and surfaces, under every scheme") {
         warp_size, warp_size == 32 ? std::vector<std::string>{"gtx980", "gtx480"} : std::vector<std::string>{"hd7770"});
   }
 }
+
+/// Two stages of cp.async with groups, a bulk copy and a mbarrier for each round, arrivals of copies, a bulk copy back.
+const char* const asynchronous = R"(
+.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out, .param .align 64 .b8 map[128])
+{
+  .reg .pred %p<6>;
+  .reg .b32 %r<24>;
+  .reg .b64 %d<12>;
+  .shared .align 128 .b8 s[8192];
+  .shared .align 8 .b64 bar[2];
+  ld.param.u64 %d1, [in];
+  ld.param.u64 %d2, [out];
+  mov.u64 %d7, map;
+  cvta.param.u64 %d7, %d7;
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, s;
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 mbarrier.init.shared.b64 [bar], 1;
+  @%p1 mbarrier.init.shared.b64 [bar+8], 128;
+  fence.proxy.async.shared::cta;
+  bar.sync 0;
+  shl.b32 %r4, %r1, 4;
+  cvt.u64.u32 %d3, %r4;
+  add.u64 %d3, %d1, %d3;
+  add.u32 %r5, %r3, %r4;
+  mov.u32 %r6, 0;
+  mov.u32 %r7, 0;
+  mov.u32 %r10, 0;
+  cp.async.cg.shared.global [%r5], [%d3], 16;
+  cp.async.commit_group;
+ROUND:
+  and.b32 %r8, %r6, 1;
+  add.u64 %d3, %d3, 2048;
+  xor.b32 %r5, %r5, 2048;
+  cp.async.cg.shared.global [%r5], [%d3], 16;
+  cp.async.commit_group;
+  @!%p1 bra ISSUED;
+  mbarrier.arrive.expect_tx.shared.b64 _, [bar], 2048;
+  shl.b32 %r9, %r6, 2;
+  add.u32 %r9, %r9, %r2;
+  cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s+4096], [%d1], 1024, [bar];
+  cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [s+5120], [%d7, {%r9, %r6}], [bar];
+ISSUED:
+  cp.async.wait_group 1;
+  cp.async.mbarrier.arrive.noinc.shared.b64 [bar+8];
+FULL:
+  mbarrier.try_wait.parity.shared.b64 %p2, [bar], %r8;
+  @!%p2 bra FULL;
+COPIED:
+  mbarrier.try_wait.parity.shared.b64 %p3, [bar+8], %r8;
+  @!%p3 bra COPIED;
+  xor.b32 %r11, %r5, 2048;
+  xor.b32 %r11, %r11, 16;
+  ld.shared.u32 %r12, [%r11];
+  shl.b32 %r13, %r1, 3;
+  add.u32 %r13, %r13, %r3;
+  ld.shared.u32 %r14, [%r13+4096];
+  ld.shared.u32 %r15, [%r13+5120];
+  add.u32 %r10, %r10, %r12;
+  xor.b32 %r10, %r10, %r14;
+  add.u32 %r10, %r10, %r15;
+  bar.sync 0;
+  add.u32 %r6, %r6, 1;
+  setp.lt.u32 %p4, %r6, 6;
+  @%p4 bra ROUND;
+  cp.async.wait_all;
+  shl.b32 %r16, %r1, 2;
+  add.u32 %r16, %r16, %r3;
+  st.shared.u32 [%r16+4096], %r10;
+  fence.proxy.async.shared::cta;
+  bar.sync 0;
+  mul.wide.u32 %d5, %r2, 512;
+  add.u64 %d5, %d5, %d2;
+  @!%p1 bra DONE;
+  cp.async.bulk.global.shared::cta.bulk_group [%d5], [s+4096], 512;
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;
+DONE:
+  ret;
+}
+)";
+
+TEST_CASE("asynchronous copies and mbarriers, under every scheme") {
+  for (const unsigned warp_size : {32u, 64u}) {
+    const test::Folder folder;
+    folder.write("k.ptx", asynchronous);
+    simulates_everywhere(folder,
+                         "ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [9]\nblock = [128]\n"
+                         "[[param]]\nbuffer = 16384\ninit = \"iota\"\ntype = \"s32\"\n[[param]]\nbuffer = 4608\n"
+                         "[[param]]\ntensor_map = { buffer = 4096, init = \"iota\", type = \"s32\", element = \"s32\", "
+                         "size = [32, 32], box = [16, 16], swizzle = \"64B\" }\n",
+                         warp_size, {warp_size == 32 ? "gtx980" : "hd7770"});
+  }
+}
+
+TEST_CASE("asynchronous copies wait for entries, the engine and memory") {
+  const test::Folder folder;
+  folder.write("k.ptx", asynchronous);
+  folder.write("l.toml",
+               "ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [9]\nblock = [128]\n[[param]]\nbuffer = 16384\ninit = \"iota\"\n"
+               "type = \"s32\"\n[[param]]\nbuffer = 4608\n[[param]]\ntensor_map = { buffer = 4096, init = \"iota\", "
+               "type = \"s32\", element = \"s32\", size = [32, 32], box = [16, 16] }\n");
+  REQUIRE(test::run_process(
+              {REGATTA_ANNOTATE, "--launch", folder.file("l.toml"), "--out", folder.file("k.rgt"), "--check-races"})
+              .status == 0);
+  const auto run = [&](const std::vector<std::string>& knobs) {
+    std::vector<std::string> arguments{REGATTA_SIM, folder.file("k.rgt"), "--machine", "h100", "--sms", "1",
+                                       "--stats",   folder.file("s.json")};
+    arguments.insert(arguments.end(), knobs.begin(), knobs.end());
+    const auto done = test::run_process(arguments);
+    INFO(done.err);
+    REQUIRE(done.status == 0);
+    return nlohmann::json::parse(folder.read("s.json"));
+  };
+  const auto cycles = [](const nlohmann::json& j) { return j.at("cycles").get<std::uint64_t>(); };
+  const auto unit = [](const nlohmann::json& j, const char* name) {
+    return j.at("stats").at("sm0.pipeline.async").at(name).get<std::uint64_t>();
+  };
+  const nlohmann::json plain = run({});
+  // 9 CTAs of 4 warps: a copy ahead and one in each of 6 rounds; two bulk copies a round, of 1,024 bytes each, and one
+  // back; a phase of both mbarriers a round.
+  CHECK(unit(plain, "copies") == 9 * 4 * 7);
+  CHECK(unit(plain, "bulk_loads") == 9 * 6 * 2);
+  CHECK(unit(plain, "bulk_stores") == 9);
+  CHECK(unit(plain, "bulk_bytes") == 9 * (6 * 2048 + 512));
+  CHECK(unit(plain, "mbarrier_phases") == 9 * 6 * 2);
+  CHECK(unit(plain, "mbarrier_waits") != 0);
+  const nlohmann::json few = run({"--async.copies", "1"}), narrow = run({"--async.bulk_queue", "1"}),
+                       slow = run({"--async.bulk_sectors", "1"}), late = run({"--async.bulk_setup", "2000"});
+  CHECK(cycles(few) > cycles(plain));
+  CHECK(unit(few, "copy_refusals") > unit(plain, "copy_refusals"));
+  CHECK(cycles(narrow) > cycles(plain));
+  CHECK(unit(narrow, "bulk_refusals") > 0);
+  CHECK(cycles(slow) > cycles(plain));
+  CHECK(unit(slow, "bulk_sectors") == unit(plain, "bulk_sectors"));
+  // 21 copies of a CTA one after another, each 2,000 cycles late: what waits for them waits.
+  CHECK(cycles(late) > cycles(plain) + 50000);
+  CHECK(unit(late, "mbarrier_wait_cycles") > unit(plain, "mbarrier_wait_cycles"));
+}

@@ -5,6 +5,10 @@ platform/python/write_knobs.py; blocks of your own may have further ones."""
 from typing import TypedDict
 
 Knobs = TypedDict("Knobs", {
+    "async.bulk_queue": int,  # copies
+    "async.bulk_sectors": int,  # sectors
+    "async.bulk_setup": int,  # cycles
+    "async.copies": int,  # warp instructions
     "capacity_manager.fall_through": int,  # cycles
     "capacity_manager.metadata_words": int,  # words
     "collector.dp": int,  # units
@@ -341,6 +345,9 @@ Knobs = TypedDict("Knobs", {
     "switching.max_ctas": int,  # CTAs
     "switching.max_warps": int,  # warps
     "switching.stall_cycles": int,  # cycles
+    "tensor.group_product_bits": int,  # bits
+    "tensor.latency": int,  # cycles
+    "tensor.product_bits": int,  # bits
     "texture.lanes": int,  # lanes
     "texture.latency": int,  # cycles
     "texture_cache.enabled": bool,
@@ -366,6 +373,7 @@ Knobs = TypedDict("Knobs", {
     "unit.sfu_lanes": int,  # lanes
     "unit.sp": int,  # pipelines
     "unit.sp_lanes": int,  # lanes
+    "unit.tensor": int,  # pipelines
     "verify_cache.entries": int,  # values
     "verify_cache.ports": int,  # accesses
     "vsb.entries": int,  # entries

@@ -4,6 +4,7 @@
 // with their sources.
 #pragma once
 
+#include <regatta/sm/async_config.h>
 #include <regatta/sm/read_only_cache_config.h>
 #include <regatta/sm/tensor_config.h>
 #include <regatta/sm/texture_config.h>
@@ -111,6 +112,7 @@ struct SmConfig {
   unsigned line_bytes = 128;
   TextureConfig texture;
   TensorConfig tensor;
+  AsyncConfig async;
   /// Stores say whether they write whole sectors; set by the assembly (interconnect.mask_flits).
   bool store_masks = false;
   unsigned l1_tags = 1;  ///< lines per cycle for which the L1 takes requests; set by the assembly (l1.tags)

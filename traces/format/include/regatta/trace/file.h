@@ -20,8 +20,8 @@ namespace regatta::trace {
 inline constexpr std::uint32_t format_version = 6;
 /// The version of a file with a kernel that has asynchronous operations: the newest.
 inline constexpr std::uint32_t async_format_version = 6;
-/// The version of a file with a kernel that has a matrix product, register budgets or the barrier of a cluster, and none
-/// of these.
+/// The version of a file with a kernel that has a matrix product, register budgets or the barrier of a cluster, and
+/// none of these.
 inline constexpr std::uint32_t tensor_format_version = 5;
 inline constexpr std::uint32_t roles_format_version = 5;
 /// The version of a file with a kernel that accesses textures or surfaces, or whose results are version tags, and none
