@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/regless/osu.h>
+#include <algorithm>
 
 #include "shard.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -80,7 +82,7 @@ void Osu::kernel_started(const protocol::KernelContext& context) {
                                ": operand staging needs lines as large as a warp register");
   }
   rules_.set_lanes(context.warp_size);
-  for (auto& s : shards_) s->kernel_started(context.most_registers_per_warp);
+  for (auto& s : shards_) s->kernel_started(std::max(context.registers_per_warp, context.most_registers_per_warp));
 }
 
 void Osu::warp_started(const protocol::WarpInfo& warp) { home_of(warp.warp).shard->warp_started(warp.warp); }

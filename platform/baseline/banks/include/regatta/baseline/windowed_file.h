@@ -54,7 +54,8 @@ class WindowedFile : public BankedFile<File>, public MovableFile {
     mapping_.start(static_cast<std::uint32_t>(this->config_.registers), this->registers_per_warp_);
     windows_->kernel_started(static_cast<std::uint32_t>(this->config_.registers), this->registers_per_warp_);
     budgets_.stop();
-    if (context.kernel->launch_registers != 0) budgets_.start(context, this->config_.sub_cores);
+    if (context.kernel != nullptr && context.kernel->launch_registers != 0)
+      budgets_.start(context, this->config_.sub_cores);
   }
   void warp_started(const protocol::WarpInfo& warp) override {
     if (budgets_.used()) return start_with_budget(warp);
