@@ -84,7 +84,9 @@ TEST_CASE("elect.sync: a sink for the lane, a wavefront of 64, the mask's own ru
       run(kernel("setp.lt.u32 %q0, %t, 5; @%q0 exit; elect.sync %r1|%q1, -1; st.global.u32 [%p], %r1;"), 32);
   REQUIRE(left.error == "");
   for (unsigned lane = 5; lane < 32; ++lane) CHECK(left.words[lane] == 5);
-  CHECK(run(kernel("setp.lt.u32 %q0, %t, 5; @%q0 bra ON;\nelect.sync %r1|%q1, -1;\nON: st.global.u32 [%p], %t;"), 32)
+  CHECK(run(kernel("setp.lt.u32 %q0, %t, 5; @%q0 bra ON;\nelect.sync %r1|%q1, -1; st.global.u32 [%p], %r1;\nON: "
+                   "st.global.u32 [%p], %t;"),
+            32)
             .error ==
         "k.ptx:8:1: error: kernel 'k', CTA (0,0,0), thread (5,0,0): member mask 0xffffffff names lane 0, which is on "
         "another path");
