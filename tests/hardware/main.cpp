@@ -35,6 +35,7 @@ const std::map<std::string, std::vector<Tolerance>>& tolerances() {
       {"binomial_options", {{"nodes", 1e-5}, {"value", 1e-5}}},
       {"black_scholes", {{"call", 1e-5}, {"put", 1e-5}}},
       {"cutcp", {{"potential", 1e-5}}},
+      {"flash_attention", {{"out", 1e-3, 1e-4}}},
       {"gemm_split_k", {{"out", 8e-3, 1e-3}}},
       {"layer_norm", {{"normal", 1e-3, 1e-4}, {"means", 1e-5, 1e-6}, {"scaled", 8e-3}}},
       {"libor", {{"value", 5e-5}, {"by_last_rate", 1e-5}, {"value_alone", 5e-5}}},

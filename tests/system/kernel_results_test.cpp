@@ -209,8 +209,18 @@ TEST_CASE("histogram computes what its reference does at full size", REGATTA_MOR
 TEST_CASE("reduction computes what its reference does at full size", REGATTA_MORE) { check_full("reduction"); }
 
 // Suite modern.
-TEST_CASE("embedding computes what its reference does at full size", REGATTA_MORE) { check_full("embedding"); }
+TEST_CASE("conv_implicit_gemm computes what its reference does at full size", REGATTA_MORE) {
+  check_full("conv_implicit_gemm");
+}
+TEST_CASE("flash_attention computes what its reference does at full size", REGATTA_MORE) {
+  check_full("flash_attention");
+}
+TEST_CASE("gemm_e4m3 computes what its reference does at full size", REGATTA_MORE) { check_full("gemm_e4m3"); }
+TEST_CASE("gemm_int8 computes what its reference does at full size", REGATTA_MORE) { check_full("gemm_int8"); }
 TEST_CASE("gemm_split_k computes what its reference does at full size", REGATTA_MORE) { check_full("gemm_split_k"); }
+TEST_CASE("hgemm computes what its reference does at full size", REGATTA_MORE) { check_full("hgemm"); }
+TEST_CASE("hopper_gemm computes what its reference does at full size", REGATTA_MORE) { check_full("hopper_gemm"); }
+TEST_CASE("embedding computes what its reference does at full size", REGATTA_MORE) { check_full("embedding"); }
 TEST_CASE("gemv_int4 computes what its reference does at full size", REGATTA_MORE) { check_full("gemv_int4"); }
 TEST_CASE("layer_norm computes what its reference does at full size", REGATTA_MORE) { check_full("layer_norm"); }
 TEST_CASE("moe_routing computes what its reference does at full size", REGATTA_MORE) { check_full("moe_routing"); }
