@@ -73,7 +73,8 @@ TEST_CASE("bad PTX") {
       {".version 8.0\n.target sm_75\n.address_size 16\n",
        "k.ptx:3:15: error: .address_size 16 is not supported, expected 32 or 64"},
       {module_of("tex.acube.v4.f32.f32 {%r1, %r1, %r1, %r1}, [t, {%r1, %r1, %r1, %r1}];"),
-       "k.ptx:9:1: error: form 'tex.acube.v4.f32.f32' is not supported"},
+       "k.ptx:9:1: error: texture access of cube layers, samples or sparse textures 'tex.acube.v4.f32.f32' is not "
+       "supported"},
       {module_of("frobnicate.u32 %r1, %r2;"), "k.ptx:9:1: error: instruction 'frobnicate.u32' is not supported"},
       {module_of("add.u32 %r1, %t;"), "k.ptx:9:1: error: 'add.u32' has 2 operands, expected 3"},
       {module_of("add.u32 %r1, %t, %q;"), "k.ptx:9:18: error: '%q' has type .b64, expected a 32-bit register"},
@@ -186,7 +187,8 @@ TEST_CASE("bad launch files") {
       {launch_of("[[param]]\nbuffer = 8\ninit = \"file\"\nfile = \"short.bin\"\n"),
        "l.toml:9:1: error: 'short.bin' has 7 bytes, expected 8"},
       {launch_of("[[param]]\nname = \"b\"\ninit = \"file\"\n"),
-       "l.toml:9:1: error: [[param]] has none of 'scalar', 'expression', 'buffer', 'texture', 'surface', 'struct' and "
+       "l.toml:9:1: error: [[param]] has none of 'scalar', 'expression', 'buffer', 'texture', 'surface', 'tensor_map', "
+       "'struct' and "
        "'members'"},
       {launch_of("[[param]]\nname = \"a\"\nbuffer = 8\n"), "l.toml:9:1: error: there are two buffers called 'a'"},
       {launch_of("[[param]]\nbuffer = 10\ninit = \"iota\"\ntype = \"f32\"\n"),
