@@ -4,7 +4,6 @@
 // on equal operands, so that interned texts can serve as opcode ids.
 #include <regatta/ir/ir.h>
 
-#include <algorithm>
 #include <cstdio>
 
 namespace regatta::ir {
@@ -302,17 +301,11 @@ std::string to_text(const Instruction& i, bool allocated) {
         append(operands, braced(i.sources, coordinates + 1, i.sources.size() - coordinates - 1, allocated));
       break;
     }
-    case Opcode::mma: {
-      std::size_t at = 0;
+    case Opcode::mma:
+    case Opcode::wgmma:
       append(operands, braced(i.destinations, 0, i.destinations.size(), allocated));
-      const unsigned of_operand = bits_of(i.mod.tensor.a) > 32 ? 2 : 1;
-      for (const std::size_t count : {a_words(i.mod.tensor) / of_operand, b_words(i.mod.tensor) / of_operand}) {
-        append(operands, braced(i.sources, at, count, allocated));
-        at += count;
-      }
-      append(operands, braced(i.sources, at, i.sources.size() - std::min(at, i.sources.size()), allocated));
+      append(operands, list_text(i.sources, 0, i.sources.size(), allocated));
       break;
-    }
     case Opcode::pack:
       append(operands, list_text(i.destinations, 0, i.destinations.size(), allocated));
       append(operands, braced(i.sources, 0, i.sources.size(), allocated));

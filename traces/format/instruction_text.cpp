@@ -91,7 +91,8 @@ std::string instruction_text(const StaticInstruction& i) {
   const std::size_t count = i.operands.size();
   std::size_t source = std::min<std::size_t>(i.operand_destinations, count);
   append(destinations_text(i, source));
-  const bool memory = i.reads_memory || i.writes_memory;
+  // An asynchronous operation has two places, or none.
+  const bool memory = (i.reads_memory || i.writes_memory) && i.op_class != OpClass::async;
   if (memory && source < count) append(address_text(i, i.operands[source++]));
   const bool packs = i.opcode.rfind("pack.", 0) == 0;
   append(list_text(i, source, count, (memory && !i.reads_memory) || packs));
