@@ -483,7 +483,8 @@ void test::check_energy(const SchemeCase& c, const SchemeRun& run) {
     CHECK(expected.count(key) == 1);
   }
   for (const std::string& event : table.names()) {
-    if (provoking_case(event) != c.name) continue;
+    // Matrix products need a machine with tensor cores: tensor_test.cpp counts them.
+    if (event == "execution.tensor" || provoking_case(event) != c.name) continue;
     CAPTURE(c.name, event);
     double nj = 0;
     for (const auto& [key, part] : reported) nj += key.second == event ? part : 0;

@@ -83,6 +83,11 @@ void check_schemes(const std::string& kernel) {
     const auto run = test::run_process({REGATTA_SIM, trace, "--machine", on.machine, "--scheme", known->name(),
                                         "--check-protocol", "--stats", folder.file("s.json")});
     INFO(run.err);
+    // Schemes whose parts cannot follow a change of a warp's registers say so.
+    if (run.status == 2 && run.err.find("changes the registers of its warps (setmaxnreg), and ") != std::string::npos) {
+      CHECK(kernel == "hopper_gemm");
+      continue;
+    }
     REQUIRE(run.status == 0);
     const auto stats = nlohmann::json::parse(folder.read("s.json"));
     CHECK(stats.at("ending") == "completed");

@@ -113,7 +113,8 @@ TEST_CASE("errors of a launch file, word for word") {
   CHECK(error_of(single + "[[param]]\nscalar = 1\ntype = \"i32\"\n") ==
         "l.toml:7:8: error: unknown type 'i32', expected s8 to s64, u8 to u64, b8 to b64, f16, bf16, f32 or f64");
   CHECK(error_of(single + "[[param]]\ntype = \"s32\"\n") ==
-        "l.toml:5:1: error: [[param]] has none of 'scalar', 'expression', 'buffer', 'texture', 'surface', 'struct' and "
+        "l.toml:5:1: error: [[param]] has none of 'scalar', 'expression', 'buffer', 'texture', 'surface', "
+        "'tensor_map', 'struct' and "
         "'members'");
   CHECK(error_of(single + "[[param]]\nbuffer = 10\ninit = \"iota\"\ntype = \"s32\"\n") ==
         "l.toml:6:10: error: 10 bytes are no whole number of s32 elements of 4 bytes");
@@ -343,7 +344,8 @@ TEST_CASE("contents from a file") {
   CHECK(sized.buffers[0].name == "x");
   CHECK(sized.buffers[0].contents.bytes == 8);
   CHECK(error_of(single + "[[param]]\nfile = \"" + file.path() + "\"\n") ==
-        "l.toml:5:1: error: [[param]] has none of 'scalar', 'expression', 'buffer', 'texture', 'surface', 'struct' and "
+        "l.toml:5:1: error: [[param]] has none of 'scalar', 'expression', 'buffer', 'texture', 'surface', "
+        "'tensor_map', 'struct' and "
         "'members'");
   const LaunchFile g =
       parse_launch_file(single + "[[param]]\nbuffer = 16\ninit = \"file\"\nfile = \"" + file.path() + "\"\n", "l.toml");

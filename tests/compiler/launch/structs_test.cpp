@@ -142,6 +142,7 @@ TEST_CASE("errors of values of structures, word for word") {
         "l.toml:16:10: error: 'fields' is an integer, expected a table of fields of struct 'Node'");
   CHECK(launch_error(one_kernel + struct_tables + "[[param]]\nstruct = \"Node\"\nscalar = 3\n") ==
         "l.toml:14:1: error: [[param]] has more than one of 'scalar', 'expression', 'buffer', 'texture', 'surface', "
+        "'tensor_map', "
         "'struct' and 'members'");
   CHECK(value_error("nxt = 0") == "l.toml:16:12: error: struct 'Node' has no field 'nxt'; did you mean 'next'?");
   CHECK(value_error("x = \"one\"") ==

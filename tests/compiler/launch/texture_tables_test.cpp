@@ -180,7 +180,8 @@ TEST_CASE("errors of textures, word for word") {
        "14:11: error: 't' is bound to a reference, and no object to pass"},
       {an_array + "[[surface]]\nname = \"s\"\n[[param]]\nsurface = \"s\"\n", "10:1: error: [[surface]] has no 'array'"},
       {"[[param]]\nsurface = \"s\"\ntexture = \"t\"\n",
-       "5:1: error: [[param]] has more than one of 'scalar', 'expression', 'buffer', 'texture', 'surface', 'struct' "
+       "5:1: error: [[param]] has more than one of 'scalar', 'expression', 'buffer', 'texture', 'surface', "
+       "'tensor_map', 'struct' "
        "and 'members'"},
   };
   for (const Bad& row : rows) {

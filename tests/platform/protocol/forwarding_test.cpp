@@ -81,6 +81,10 @@ class Recording : public Point {
   void cta_finished(const CtaInfo& c) override { note("cta_finished", &c == &passed.cta); }
   void warp_started(const WarpInfo& w) override { note("warp_started", &w == &passed.warp); }
   void warp_finished(const WarpInfo& w) override { note("warp_finished", &w == &passed.warp); }
+  void budget_changed(const WarpInfo& w, unsigned before, unsigned after) override {
+    note("budget_changed", &w == &passed.warp && before == 80 && after == 24);
+  }
+  std::string budget_obstacle() const override { return note("budget_obstacle") ? "stands in the way" : ""; }
   void active_set_changed(const WarpInfo& w, bool inside) override {
     note("active_set_changed", &w == &passed.warp && inside);
   }
@@ -107,6 +111,8 @@ void call_bases(LifecycleListener& listener, const TimeKeeper& keeper) {
   listener.cta_finished(passed.cta);
   listener.warp_started(passed.warp);
   listener.warp_finished(passed.warp);
+  listener.budget_changed(passed.warp, 80, 24);
+  CHECK(listener.budget_obstacle() == "stands in the way");
   listener.active_set_changed(passed.warp, true);
 }
 
@@ -122,6 +128,7 @@ class RecordingStorage : public sc_core::sc_module, public Recording<OperandStor
     return writes;
   }
   std::uint64_t capacity_registers() const override { return note("capacity_registers") ? 77 : 0; }
+  bool has_places_for_warps() const override { return !note("has_places_for_warps"); }
 
   OperandTargetSocket reads{"reads"}, writes{"writes"};
 };
@@ -184,6 +191,7 @@ TEST_CASE("forwarding: a wrapper of a storage forwards every call") {
   CHECK(&wrapper.read_socket() == &storage.reads);
   CHECK(&wrapper.write_socket() == &storage.writes);
   CHECK(wrapper.capacity_registers() == 77);
+  CHECK(!wrapper.has_places_for_warps());
   // A wrapper stands in the way of reads, so that it cannot promise the time of the storage behind it.
   CHECK(wrapper.plan_reads() == nullptr);
   std::vector<std::string> forwarded = expected("operand_storage.h", "OperandStorage");

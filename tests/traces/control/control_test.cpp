@@ -248,7 +248,7 @@ TEST_CASE("source positions are places among the operands, without predicates") 
                 {Operand::Kind::immediate, 1, false, 3},
                 {Operand::Kind::reg, 2, false, 8}};
   i.operand_destinations = 1;
-  CHECK(source_positions(i) == std::array<std::int8_t, max_source_registers>{0, 2, 2, -1, -1, -1});
+  CHECK(source_positions(i) == std::array<std::int8_t, max_source_registers>{0, 2, 2, -1, -1, -1, -1, -1, -1, -1});
   CHECK(source_positions(op_of(OpClass::int_add, "op", {}, {1, 2, 3, 4})) ==
-        std::array<std::int8_t, max_source_registers>{0, 1, 2, -1, -1, -1});
+        std::array<std::int8_t, max_source_registers>{0, 1, 2, -1, -1, -1, -1, -1, -1, -1});
 }

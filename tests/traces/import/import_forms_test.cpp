@@ -298,7 +298,6 @@ TEST_CASE("what is not as on the machine is remarked, once a kernel") {
         std::vector<std::string>{
             "kernel _Z5sidesPi: shared memory is accessed up to byte 640, and the header of remarks.traceg says 256 "
             "bytes",
-            "kernel _Z5sidesPi: HMMA.16816.F32 reads 10 registers: the first 6 are in the trace",
             "kernel _Z5sidesPi: TEX has no addresses in the trace: it is timed as a load from constant memory",
             "kernel _Z5sidesPi: the opcode FROB is unknown: it is timed as a 32-bit integer operation"});
   import::ImportOptions options;

@@ -256,7 +256,7 @@ TEST_CASE("kernels and launches that cannot be are refused with their place") {
         }) == at + "writes more than 4 registers");
   CHECK(refusal_of([&] {
           KernelBuilder c("k");
-          c.op("add", OpClass::int_add).reads({1, 2, 3, 4, 5, 6, 7});
+          c.op("add", OpClass::int_add).reads({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
         }) == at + "reads more than 10 registers");
   CHECK(refusal_of([&] {
           KernelBuilder c("k");
