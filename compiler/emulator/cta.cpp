@@ -122,7 +122,9 @@ bool CtaRunner::round() {
       }
     }
   }
-  const bool released = release_barriers() | release_cluster_barrier() | grant_registers();
+  bool released = release_barriers();
+  released = release_cluster_barrier() || released;
+  released = grant_registers() || released;
   if (released || ran) return true;
   if (std::all_of(warps_.begin(), warps_.end(), [](const auto& w) { return w->state == WarpState::done; })) {
     check_warp_groups();

@@ -115,7 +115,7 @@ void lower_wgmma(FunctionLowering& l, const Statement& s, const Form&, const ir:
   const std::vector<ir::Operand> d = l.matrix_destinations(s, s.operands[0], tiles * words, Type::b32);
   for (unsigned tile = 0; tile < tiles; ++tile) {
     ir::Instruction i = product;
-    const auto first = d.begin() + static_cast<std::ptrdiff_t>(tile * words), last = first + words;
+    const auto first = d.begin() + std::ptrdiff_t{tile} * words, last = first + words;
     i.destinations.assign(first, last);
     i.sources = a;
     i.sources.push_back(b);

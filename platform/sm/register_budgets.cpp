@@ -19,7 +19,7 @@ void RegisterBudgets::kernel_started(unsigned ctas, unsigned sub_cores, bool has
 
 void RegisterBudgets::cta_launched(CtaSlot cta) {
   if (free_.empty()) return;
-  std::fill_n(free_.begin() + std::ptrdiff_t(cta.value() * sub_cores_), sub_cores_, 0u);
+  std::fill_n(free_.begin() + std::ptrdiff_t{cta.value()} * sub_cores_, sub_cores_, 0u);
 }
 
 void RegisterBudgets::warp_started(const Warp& warp) {
