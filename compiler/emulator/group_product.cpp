@@ -4,11 +4,10 @@
 // ISA says ("Asynchronous warpgroup level matrix instructions", matrix descriptor and layouts).
 #include "cta.h"
 #include "diagnostics.h"
+#include "fragments.h"
 #include "lane_memory.h"
-#include "matrix_products.h"
 
 #include <cstring>
-#include <functional>
 
 namespace regatta::emulator {
 
@@ -17,7 +16,7 @@ using trace::LaneMask;
 
 namespace {
 
-constexpr unsigned warps_of_group = 4, row_lanes = 4, tile = 8, unit_bytes = 16;
+constexpr unsigned warps_of_group = 4, tile = 8, unit_bytes = 16, byte_bits = 8;
 
 /// Where the elements of a matrix lie in shared memory. `mn` is the row of A or the column of B.
 class SharedMatrix {
@@ -58,18 +57,29 @@ class SharedMatrix {
   unsigned row_bytes_ = unit_bytes;
 };
 
+/// Where the elements of the three matrices come from.
+template <class A, class B, class C>
+struct Elements {
+  const A& a;
+  const B& b;
+  const C& c;
+};
+template <class A, class B, class C>
+Elements(const A&, const B&, const C&) -> Elements<A, B, C>;
+
 }  // namespace
 
 std::uint32_t CtaRunner::shared_element(const Warp& w, const Op& op, unsigned lane, std::uint64_t offset,
                                         unsigned bits) const {
-  const unsigned bytes = bits < 8 ? 1 : bits / 8;
-  const std::string where = "read of a matrix at shared offset " + std::to_string(offset);
+  const unsigned bytes = bits < byte_bits ? 1 : bits / byte_bits;
+  // Text for a message only: this runs for every element.
+  const auto where = [&] { return "read of a matrix at shared offset " + std::to_string(offset); };
   if (offset >= shared_.size() || bytes > shared_.size() - offset) {
-    fail(w, op, lane, "out-of-bounds " + where + ", the CTA has " + std::to_string(shared_.size()) + " bytes",
+    fail(w, op, lane, "out-of-bounds " + where() + ", the CTA has " + std::to_string(shared_.size()) + " bytes",
          FaultKind::address);
   }
   if (tracks_ && !all_written(shared_written_.data() + offset, bytes)) {
-    fail(w, op, lane, where + ", which was never written");
+    fail(w, op, lane, where() + ", which was never written");
   }
   std::uint32_t value = 0;
   std::memcpy(&value, shared_.data() + offset, bytes);
@@ -91,52 +101,23 @@ void CtaRunner::group_product(Warp& w, const Op& op, LaneMask active) {
         (w.first_thread() + half) / warp_lanes % warps_of_group * most_tensor_rows * (t.a_in_memory ? 1u : 0u);
     const SharedMatrix a(t.a_in_memory ? get(w, op.values[0], half, true) : 0, t.a_across, ir::bits_of(t.a));
     const SharedMatrix b(get(w, op.values[1], half, true), t.b_across, ir::bits_of(t.b));
-    const auto word = [&](unsigned n, unsigned lane) {
-      return w.regs.bank[0][std::size_t{op.reads[n]} * lanes + half + lane];
-    };
-    const auto element = [](std::uint32_t value, unsigned n, TensorFormat f) {
-      constexpr unsigned unused = 13;
-      if (f == TensorFormat::tf32) return value >> unused;
-      const unsigned bits = ir::bits_of(f);
-      return value >> (n * bits) & ((std::uint32_t{1} << bits) - 1);
-    };
-    struct Matrices {
-      std::function<std::uint32_t(unsigned, unsigned)> a, b, c;
-    };
+    const Fragments fragments(op, w.regs.bank[0], lanes, half, op.accumulator_reads);
     const auto from_memory = [&](const SharedMatrix& matrix, unsigned mn, unsigned k, TensorFormat f) {
-      const unsigned bits = ir::bits_of(f), of_byte = bits < 8 ? 8 / bits : 1;
-      return element(shared_element(w, op, half, matrix.offset(mn, k), bits), bits < 8 ? k % of_byte : 0, f);
+      const unsigned bits = ir::bits_of(f), of_byte = bits < byte_bits ? byte_bits / bits : 1;
+      return Fragments::element(shared_element(w, op, half, matrix.offset(mn, k), bits), k % of_byte, f);
     };
-    const bool is_half = t.accumulator == TensorFormat::f16, has_c = (adds >> half & 1u) != 0;
-    const Matrices f{
-        [&](unsigned row, unsigned k) {
-          if (t.a_in_memory) return from_memory(a, first_row + row, k, t.a);
-          const unsigned each = 32 / ir::bits_of(t.a), step = row_lanes * each;
-          return element(word(2 * (k / step) + row / 8, row_lanes * (row % 8) + k % step / each), k % each, t.a);
-        },
-        [&](unsigned k, unsigned column) { return from_memory(b, static_cast<unsigned>(op.offset) + column, k, t.b); },
-        [&](unsigned row, unsigned column) -> std::uint32_t {
-          if (!has_c) return 0;
-          const unsigned lane = row_lanes * (row % 8) + column / 2, c = op.accumulator_reads;
-          if (is_half) return word(c + row / 8, lane) >> (16 * (column % 2)) & 0xffffu;
-          return word(c + 2 * (row / 8) + column % 2, lane);
-        }};
+    const auto element_of_a = [&](unsigned row, unsigned k) {
+      return t.a_in_memory ? from_memory(a, first_row + row, k, t.a) : fragments.a(row, k);
+    };
+    const auto element_of_b = [&](unsigned k, unsigned column) {
+      return from_memory(b, static_cast<unsigned>(op.offset) + column, k, t.b);
+    };
+    const auto element_of_c = [&, adds_c = (adds >> half & 1u) != 0](unsigned row, unsigned column) {
+      return adds_c ? fragments.c(row, column) : 0u;
+    };
     TensorResults d;
-    multiply_matrices(*op.instruction, f, d);
-    for (unsigned row = 0; row < most_tensor_rows; ++row) {
-      for (unsigned column = 0; column < tensor_columns; column += 2) {
-        const unsigned lane = row_lanes * (row % 8) + column / 2;
-        const auto result = [&](unsigned n) -> std::uint32_t& {
-          return w.regs.bank[0][std::size_t{op.writes[n]} * lanes + half + lane];
-        };
-        if (is_half) {
-          result(row / 8) = d[row][column] | d[row][column + 1] << 16;
-        } else {
-          result(2 * (row / 8)) = d[row][column];
-          result(2 * (row / 8) + 1) = d[row][column + 1];
-        }
-      }
-    }
+    multiply_matrices(*op.instruction, Elements{element_of_a, element_of_b, element_of_c}, d);
+    fragments.store(d);
   }
 }
 

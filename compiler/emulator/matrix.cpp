@@ -3,9 +3,9 @@
 // Products of matrices in the registers of a warp, and the transposition of one. PTX ISA, "Matrix Fragments": a group
 // of four lanes has a row of A, C and D and a column of B; a register has elements beside each other in k.
 #include "cta.h"
+#include "fragments.h"
 #include "matrix_products.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -18,52 +18,6 @@ using trace::LaneMask;
 namespace {
 
 constexpr unsigned columns = tensor_columns, row_lanes = 4, word_bits = 32;
-
-/// The registers of one half of a wavefront, or of the warp: `reg` of lane `lane`.
-class Fragments {
- public:
-  Fragments(const Op& op, const std::uint32_t* registers, unsigned lanes, unsigned first_lane)
-      : t_(op.instruction->mod.tensor), op_(op), registers_(registers), lanes_(lanes), first_lane_(first_lane) {}
-
-  std::uint32_t a(unsigned row, unsigned k) const {
-    const unsigned each = word_bits / ir::bits_of(t_.a), step = row_lanes * each;
-    const unsigned rows = t_.m / 8u;
-    const std::uint32_t w = word(rows * (k / step) + row / 8, row_lanes * (row % 8) + k % step / each);
-    return element(w, k % each, t_.a);
-  }
-  std::uint32_t b(unsigned k, unsigned column) const {
-    const unsigned each = word_bits / ir::bits_of(t_.b), step = row_lanes * each;
-    const std::uint32_t w = word(ir::a_words(t_) + k / step, row_lanes * column + k % step / each);
-    return element(w, k % each, t_.b);
-  }
-  std::uint32_t c(unsigned row, unsigned column) const {
-    const unsigned first = ir::a_words(t_) + ir::b_words(t_), lane = row_lanes * (row % 8) + column / 2;
-    if (t_.accumulator == TensorFormat::f16) return word(first + row / 8, lane) >> (16 * (column % 2)) & 0xffffu;
-    return word(first + 2 * (row / 8) + column % 2, lane);
-  }
-  double f64(unsigned first, unsigned lane) const {
-    const std::uint64_t bits = word(first, lane) | std::uint64_t{word(first + 1, lane)} << word_bits;
-    double value = 0;
-    std::memcpy(&value, &bits, sizeof value);
-    return value;
-  }
-
- private:
-  std::uint32_t word(unsigned n, unsigned lane) const {
-    return registers_[std::size_t{op_.reads[n]} * lanes_ + first_lane_ + lane];
-  }
-  static std::uint32_t element(std::uint32_t word, unsigned n, TensorFormat f) {
-    constexpr unsigned unused = 13;
-    if (f == TensorFormat::tf32) return word >> unused;
-    const unsigned bits = ir::bits_of(f);
-    return word >> (n * bits) & ((std::uint32_t{1} << bits) - 1);
-  }
-
-  const ir::TensorModifiers& t_;
-  const Op& op_;
-  const std::uint32_t* registers_;
-  unsigned lanes_, first_lane_;
-};
 
 }  // namespace
 
@@ -84,10 +38,7 @@ void CtaRunner::matrix_product(Warp& w, const Op& op, LaneMask active) {
   const ir::TensorModifiers& t = op.instruction->mod.tensor;
   for (unsigned half = 0; half < program_.lanes; half += warp_lanes) {
     if ((active >> half & 1u) == 0) continue;
-    const Fragments f(op, w.regs.bank[0], program_.lanes, half);
-    const auto result = [&](unsigned n, unsigned lane) -> std::uint32_t& {
-      return w.regs.bank[0][std::size_t{op.writes[n]} * program_.lanes + half + lane];
-    };
+    const Fragments f(op, w.regs.bank[0], program_.lanes, half, ir::a_words(t) + ir::b_words(t));
     if (t.a == TensorFormat::f64) {
       // m8n8k4: lane 4 row + k has an element of A, lane 4 column + k one of B.
       std::array<std::array<double, columns>, columns> d{};
@@ -102,25 +53,15 @@ void CtaRunner::matrix_product(Warp& w, const Op& op, LaneMask active) {
         for (unsigned n = 0; n < columns; ++n) {
           std::uint64_t bits = 0;
           std::memcpy(&bits, &d[m][n], sizeof bits);
-          result(2 * (n % 2), row_lanes * m + n / 2) = static_cast<std::uint32_t>(bits);
-          result(2 * (n % 2) + 1, row_lanes * m + n / 2) = static_cast<std::uint32_t>(bits >> word_bits);
+          f.result(2 * (n % 2), row_lanes * m + n / 2) = static_cast<std::uint32_t>(bits);
+          f.result(2 * (n % 2) + 1, row_lanes * m + n / 2) = static_cast<std::uint32_t>(bits >> word_bits);
         }
       }
       continue;
     }
     TensorResults d;
     multiply_matrices(*op.instruction, f, d);
-    for (unsigned m = 0; m < t.m; ++m) {
-      for (unsigned n = 0; n < columns; n += 2) {
-        const unsigned lane = row_lanes * (m % 8) + n / 2;
-        if (t.accumulator == TensorFormat::f16) {
-          result(m / 8, lane) = d[m][n] | d[m][n + 1] << 16;
-        } else {
-          result(2 * (m / 8), lane) = d[m][n];
-          result(2 * (m / 8) + 1, lane) = d[m][n + 1];
-        }
-      }
-    }
+    f.store(d);
   }
 }
 
