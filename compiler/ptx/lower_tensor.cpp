@@ -7,44 +7,45 @@
 #include <optional>
 
 namespace regatta::ptx {
-namespace {
 
 using ir::TensorFormat;
 using ir::Type;
-
-/// "m16n8k32": m and k. The table has settled that it is there.
-void read_shape(const Statement& s, ir::TensorModifiers& t) {
-  for (const std::string& m : s.modifiers) {
-    const std::size_t n = m.find('n'), k = m.find('k');
-    if (m[0] != 'm' || n == std::string::npos || k == std::string::npos) continue;
-    t.m = static_cast<std::uint8_t>(std::stoul(m.substr(1, n - 1)));
-    t.k = static_cast<std::uint16_t>(std::stoul(m.substr(k + 1)));
-  }
-}
-
-void read_formats(const Statement& s, ir::TensorModifiers& t) {
-  std::array<TensorFormat, 4> formats{};
-  std::size_t count = 0;
-  for (const std::string& m : s.modifiers)
-    if (const auto f = tensor_format_named(m); f && count < formats.size()) formats[count++] = *f;
-  t.accumulator = formats[0];
-  t.a = formats[1];
-  t.b = formats[2];
-}
-
-}  // namespace
-
 std::optional<TensorFormat> tensor_format_named(const std::string& name) {
   for (unsigned f = 1; f <= static_cast<unsigned>(TensorFormat::b1); ++f)
     if (name == ir::to_string(static_cast<TensorFormat>(f))) return static_cast<TensorFormat>(f);
   return std::nullopt;
 }
 
+std::vector<TensorFormat> tensor_formats(const Statement& s) {
+  std::vector<TensorFormat> list;
+  for (const std::string& m : s.modifiers)
+    if (const auto f = tensor_format_named(m)) list.push_back(*f);
+  return list;
+}
+
+MatrixShape matrix_shape(const Statement& s) {
+  MatrixShape shape;
+  for (const std::string& m : s.modifiers) {
+    const std::size_t n = m.find('n'), k = m.find('k');
+    if (m[0] != 'm' || n == std::string::npos || k == std::string::npos || n > k) continue;
+    shape.m = static_cast<unsigned>(std::stoul(m.substr(1, n - 1)));
+    shape.n = static_cast<unsigned>(std::stoul(m.substr(n + 1, k - n - 1)));
+    shape.k = static_cast<unsigned>(std::stoul(m.substr(k + 1)));
+  }
+  return shape;
+}
+
 void lower_mma(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
   ir::Instruction i = proto;
   ir::TensorModifiers& t = i.mod.tensor;
-  read_shape(s, t);
-  read_formats(s, t);
+  const MatrixShape shape = matrix_shape(s);
+  t.m = static_cast<std::uint8_t>(shape.m);
+  t.k = static_cast<std::uint16_t>(shape.k);
+  const std::vector<TensorFormat> formats =
+      tensor_formats(s);  // of D, A, B, C: the table has settled that they are there
+  t.accumulator = formats.at(0);
+  t.a = formats.at(1);
+  t.b = formats.at(2);
   i.mod.saturate = has_modifier(s, "satfinite");
   if (t.a == TensorFormat::b1) {
     const bool is_and = has_modifier(s, "and");

@@ -13,7 +13,7 @@ namespace {
 using ir::TensorFormat;
 using ir::Type;
 
-constexpr unsigned group_rows = 64, warp_rows = 16, tile_columns = 8;
+constexpr unsigned warp_rows = 16, tile_columns = 8;
 
 /// ".m64n8k16 .m64n16k16 ...": all widths.
 std::string shapes(unsigned k) {
@@ -21,22 +21,6 @@ std::string shapes(unsigned k) {
   for (unsigned n = tile_columns; n <= 256; n += tile_columns)
     list += (list.empty() ? "m64n" : " m64n") + std::to_string(n) + "k" + std::to_string(k);
   return list;
-}
-
-struct GroupShape {
-  unsigned n = 0, k = 0;
-};
-
-GroupShape shape_of(FunctionLowering& l, const Statement& s) {
-  GroupShape shape;
-  for (const std::string& m : s.modifiers) {
-    const std::size_t n = m.find('n'), k = m.find('k');
-    if (m.rfind("m64n", 0) != 0 || k == std::string::npos) continue;
-    shape.n = static_cast<unsigned>(std::stoul(m.substr(n + 1, k - n - 1)));
-    shape.k = static_cast<unsigned>(std::stoul(m.substr(k + 1)));
-  }
-  if (shape.n == 0) l.error(s.at, "'" + s.name + "' has no shape, expected one as .m64n64k16");
-  return shape;
 }
 
 /// An immediate operand that is one of two values.
@@ -72,16 +56,15 @@ std::vector<Form> group_forms() {
 }
 
 void lower_wgmma(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
-  const GroupShape shape = shape_of(l, s);
+  const MatrixShape shape = matrix_shape(s);
+  if (shape.n == 0) l.error(s.at, "'" + s.name + "' has no shape, expected one as .m64n64k16");
   ir::Instruction product = proto;
   product.type = Type::none;
   product.mod.saturate = has_modifier(s, "satfinite");
   ir::TensorModifiers& t = product.mod.tensor;
   t.m = warp_rows;
   t.k = static_cast<std::uint16_t>(shape.k);
-  std::vector<TensorFormat> formats;
-  for (const std::string& m : s.modifiers)
-    if (const auto f = tensor_format_named(m)) formats.push_back(*f);
+  const std::vector<TensorFormat> formats = tensor_formats(s);
   t.accumulator = formats.at(0);
   t.a = formats.at(1);
   t.b = formats.at(2);

@@ -19,32 +19,12 @@ using trace::MemorySpace;
 
 constexpr unsigned word_bits = 32, columns_of_tile = 8, row_lanes = 4;
 
-std::vector<TensorFormat> formats_of(const Statement& s) {
-  std::vector<TensorFormat> list;
-  for (const std::string& m : s.modifiers)
-    if (const auto f = tensor_format_named(m)) list.push_back(*f);
-  return list;
-}
-
-struct Shape {
-  unsigned m = 0, n = 0, k = 0;
+struct Shape : MatrixShape {
   bool swaps() const { return m < n && n > columns_of_tile; }  ///< the left matrix is B, transposed
   unsigned tile_rows() const { return m == n && m == columns_of_tile ? 8 : 16; }
   unsigned left_tiles() const { return (swaps() ? n : m) / tile_rows(); }
   unsigned right_tiles() const { return (swaps() ? m : n) / columns_of_tile; }
 };
-
-Shape shape_of(const Statement& s) {
-  Shape shape;
-  for (const std::string& m : s.modifiers) {
-    const std::size_t n = m.find('n'), k = m.find('k');
-    if (m[0] != 'm' || n == std::string::npos || k == std::string::npos || n > k) continue;
-    shape.m = static_cast<unsigned>(std::stoul(m.substr(1, n - 1)));
-    shape.n = static_cast<unsigned>(std::stoul(m.substr(n + 1, k - n - 1)));
-    shape.k = static_cast<unsigned>(std::stoul(m.substr(k + 1)));
-  }
-  return shape;
-}
 
 /// Where the first element of a register of a fragment lies in the matrix, for lane 0. A lane adds its group to one
 /// coordinate and a multiple of its number in the group to the other.
@@ -107,8 +87,8 @@ Fragment accumulator(const Shape& s, TensorFormat format) {
 }
 
 Fragment fragment_of(const Statement& s) {
-  const Shape shape = shape_of(s);
-  const TensorFormat format = formats_of(s).at(0);
+  const Shape shape = {matrix_shape(s)};
+  const TensorFormat format = tensor_formats(s).at(0);
   if (has_modifier(s, "a")) return left_or_right(shape, true, format);
   if (has_modifier(s, "b")) return left_or_right(shape, false, format);
   return accumulator(shape, format);
@@ -289,8 +269,8 @@ void lower_wmma_memory(FunctionLowering& l, const Statement& s, const Form& form
 }
 
 void lower_wmma(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
-  const Shape shape = shape_of(s);
-  const std::vector<TensorFormat> formats = formats_of(s);
+  const Shape shape = {matrix_shape(s)};
+  const std::vector<TensorFormat> formats = tensor_formats(s);
   // Of f16 products only D's and C's formats are named.
   const bool names_all = formats.size() == 4;
   const TensorFormat a = names_all ? formats[1] : TensorFormat::f16, b = names_all ? formats[2] : TensorFormat::f16;

@@ -352,6 +352,13 @@ inline bool has_modifier(const Statement& s, const char* name) {
   return false;
 }
 
+/// Of "m16n8k32". Zeros where no modifier is a shape.
+struct MatrixShape {
+  unsigned m = 0, n = 0, k = 0;
+};
+MatrixShape matrix_shape(const Statement& s);
+/// The modifiers that are formats, in their order.
+std::vector<ir::TensorFormat> tensor_formats(const Statement& s);
 /// "e4m3"
 std::optional<ir::TensorFormat> tensor_format_named(const std::string& name);
 
