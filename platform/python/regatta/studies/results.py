@@ -74,7 +74,7 @@ def _of_kernels(document: dict[str, Any]) -> dict[str, Any]:
     """Registers of the program's kernels: the most of any, and all that were spilled."""
     kernels = document.get("program", {}).get("kernels", [])
     found = {key: [k[key] for k in kernels if key in k] for key in ("registers", "launch_registers", "spilled_registers")}
-    return {key: (sum if key == "spilled_registers" else max)(values) for key, values in found.items() if values}
+    return {key: sum(v) if key == "spilled_registers" else max(v) for key, v in found.items() if v}
 
 
 def counters(document: dict[str, Any], patterns: tuple[str, ...]) -> Iterator[tuple[str, str, int | float]]:
