@@ -30,6 +30,11 @@ Expectation LaunchFileParser::expectation(TomlTable& t, ir::Type type) {
   };
   e.relative = tolerance("tolerance");
   e.absolute = tolerance("absolute_tolerance");
+  if (const auto unordered = t.integer("unordered", 2, INT64_MAX)) {
+    if (e.relative || e.absolute)
+      t.fail("unordered", "'unordered' with a tolerance: elements in any order are compared bit for bit");
+    e.unordered = static_cast<std::uint64_t>(*unordered);
+  }
   return e;
 }
 
@@ -73,14 +78,15 @@ std::string element_text(ir::Type type, const std::uint8_t* p, double& value) {
 }  // namespace
 
 std::string check_expectation(const LaunchFile& launch, const std::string& what, const Expectation& e,
-                              const Position& where, const std::vector<std::uint8_t>& bytes) {
+                              const Position& where, const std::vector<std::uint8_t>& given) {
   const std::vector<std::uint8_t> expected = at_place(launch, where, [&] { return base::read_bytes(e.file); });
-  if (expected.size() != bytes.size()) {
+  if (expected.size() != given.size()) {
     launch.fail(where, "'" + e.file + "' has " + std::to_string(expected.size()) + " bytes, " + what + " has " +
-                           std::to_string(bytes.size()));
+                           std::to_string(given.size()));
   }
   const ir::Type type = e.type;
   const std::size_t size = ir::size_of(type);
+  const std::vector<std::uint8_t> bytes = arranged_like(expected, given, size, e.unordered);
   std::size_t different = 0, first = 0;
   for (std::size_t i = 0; i < bytes.size() / size; ++i) {
     if (std::memcmp(&bytes[i * size], &expected[i * size], size) == 0) continue;
@@ -103,6 +109,7 @@ std::string check_expectation(const LaunchFile& launch, const std::string& what,
   std::string allowed;
   if (e.relative) allowed = "tolerance " + number_text(*e.relative, 6);
   if (e.absolute) allowed += (allowed.empty() ? "" : ", ") + ("absolute tolerance " + number_text(*e.absolute, 6));
+  if (e.unordered > 1) allowed = "in any order within " + std::to_string(e.unordered) + " elements";
   if (!allowed.empty()) text += " (" + allowed + ")";
   return launch.file + ":" + std::to_string(where.line) + ":" + std::to_string(where.column) + ": error: " + text;
 }

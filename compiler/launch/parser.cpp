@@ -49,7 +49,7 @@ void LaunchFileParser::global(const toml::table& table) {
   g.module = module(t);
   if (const toml::node* init = t.node("init"); init != nullptr && init->value<std::string>() == "module") {
     g.contents.fill.init = Init::none;
-    if (t.has("expect")) g.contents.fill.type = type(t, false);
+    if (t.has("expect") || t.has("unordered")) g.contents.fill.type = type(t, false);
   } else {
     g.contents = contents(t, "bytes");
     if (g.contents.fill.init == Init::none)

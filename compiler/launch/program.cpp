@@ -225,6 +225,11 @@ std::vector<std::uint8_t> Program::buffer(std::size_t index) const {
   return bytes;
 }
 
+std::optional<std::uint64_t> Program::address(std::size_t index) const {
+  if (!exists_[index]) return std::nullopt;
+  return address_[index];
+}
+
 void Program::run_steps(const std::vector<Step>& steps) {
   for (const Step& s : steps) {
     if (++steps_done_ > max_steps) {

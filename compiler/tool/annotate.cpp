@@ -202,6 +202,7 @@ void run_code(Code& code, const Program& program, Run& run, CodeResult& result) 
   host.run();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   host.collect_findings();
+  host.note_buffers();
   if (writer != nullptr) {
     std::uint64_t traced = 0;
     for (const LaunchReport& l : result.launches) traced += l.traced_ctas;

@@ -311,6 +311,13 @@ void Host::check_expectations() {
   }
 }
 
+void Host::note_buffers() {
+  for (std::size_t i = 0; i < file_.buffers.size(); ++i) {
+    const launch::Buffer& b = file_.buffers[i];
+    if (const auto address = program_.address(i)) result_.buffers.push_back({b.name, *address, b.contents.bytes});
+  }
+}
+
 void Host::check_dumps() const {
   for (const auto& [name, path] : options_.dumps) {
     if (find_buffer(name) || find_array(name) || find_global(name)) continue;

@@ -42,6 +42,8 @@ class Host : launch::Device {
   void check_dumps() const;
   void run() { program_.run(); }
   void check_expectations();
+  /// Tells the result where buffers are.
+  void note_buffers();
   /// Moves what the emulators found into the result.
   void collect_findings();
   /// The bytes of a buffer or variable that check_dumps() found.

@@ -24,14 +24,20 @@ Gpu::Gpu(const CudaDriver& driver) : driver_(driver) {
 
 Gpu::~Gpu() { driver_.primary_context_release(device_); }
 
+ComputeCapability Gpu::compute_capability() const {
+  ComputeCapability c;
+  check(driver_.device_get_attribute(&c.major, attribute_compute_capability_major, device_),
+        "asking what the GPU can do");
+  check(driver_.device_get_attribute(&c.minor, attribute_compute_capability_minor, device_),
+        "asking what the GPU can do");
+  return c;
+}
+
 std::string Gpu::description() const {
   std::array<char, 256> name{};
-  int major = 0, minor = 0, version = 0;
+  int version = 0;
   check(driver_.device_get_name(name.data(), static_cast<int>(name.size()) - 1, device_), "asking for the GPU's name");
-  check(driver_.device_get_attribute(&major, attribute_compute_capability_major, device_),
-        "asking what the GPU can do");
-  check(driver_.device_get_attribute(&minor, attribute_compute_capability_minor, device_),
-        "asking what the GPU can do");
+  const auto [major, minor] = compute_capability();
   check(driver_.driver_get_version(&version), "asking for the driver's version");
   return std::string(name.data()) + ", compute capability " + std::to_string(major) + "." + std::to_string(minor) +
          ", driver for CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
@@ -106,6 +112,12 @@ void GpuProgram::read_variable(const launch::Global& g, std::uint64_t offset, vo
 }
 
 void GpuProgram::launch(const launch::Launch& l, const launch::ParameterBytes& parameters) {
+  if (l.cooperative) throw CudaError("launch '" + l.name + "' is cooperative, which is not compared with a GPU", 0);
+  for (const launch::Parameter& p : l.parameters) {
+    // Its bytes are the emulator's; a GPU has others, which the driver alone knows.
+    if (p.kind == launch::Parameter::Kind::tensor_map)
+      throw CudaError("launch '" + l.name + "' has a tensor map, which is not compared with a GPU", 0);
+  }
   void* function = nullptr;
   gpu_.check(driver_.module_get_function(&function, modules_.at(l.module.value_or(0)), l.entry.c_str()),
              "looking for entry '" + l.entry + "'");

@@ -25,6 +25,11 @@ class CudaError : public std::runtime_error {
   CudaResult code_;
 };
 
+struct ComputeCapability {
+  int major = 0, minor = 0;
+  bool operator==(const ComputeCapability& other) const { return major == other.major && minor == other.minor; }
+};
+
 /// The first GPU, with its context made current. The driver must outlive it.
 class Gpu {
  public:
@@ -36,6 +41,7 @@ class Gpu {
 
   /// "NVIDIA H100, compute capability 9.0, driver for CUDA 12.4".
   std::string description() const;
+  ComputeCapability compute_capability() const;
   const CudaDriver& driver() const { return driver_; }
   /// Throws CudaError when `result` is one.
   void check(CudaResult result, const std::string& what) const;

@@ -3,6 +3,7 @@
 // The comparison with a GPU, without one: a driver of this process runs in C++ what the emulator runs in PTX.
 #include <regatta/test/catch.h>
 
+#include <cstdlib>
 #include <cstring>
 
 #include "compare.h"
@@ -116,12 +117,6 @@ class Setup {
   test::Folder folder_;
 };
 
-std::vector<std::uint8_t> floats(const std::vector<float>& values) {
-  std::vector<std::uint8_t> bytes(values.size() * 4);
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
-
 }  // namespace
 
 TEST_CASE("a GPU that computes what the emulator does has the same memory") {
@@ -183,32 +178,6 @@ TEST_CASE("kernels, variables and GPUs that are not there") {
   REQUIRE_THROWS_WITH(setup.run(), "the driver sees no GPU");
 }
 
-TEST_CASE("tolerances count for floating types alone") {
-  const auto near = compare("x", ir::Type::f32, floats({1.0f, 2.00001f}), floats({1.0f, 2.0f}), {"x", 1e-5, 0});
-  REQUIRE(near.elements == 2);
-  REQUIRE(near.differing == 1);
-  REQUIRE(near.wrong == 0);
-  REQUIRE(near.largest > 4e-6);
-  const auto far = compare("x", ir::Type::f32, floats({1.0f, 2.0001f}), floats({1.0f, 2.0f}), {"x", 1e-5, 0});
-  REQUIRE(far.wrong == 1);
-  const auto nan = compare("x", ir::Type::f32, floats({std::nanf("")}), floats({1.0f}), {"x", 1e-5, 0});
-  REQUIRE(nan.wrong == 1);
-  const auto integer = compare("x", ir::Type::u32, floats({1.0000001f}), floats({1.0f}), {"x", 1e-5, 0});
-  REQUIRE(integer.wrong == 1);
-  const auto zero = compare("x", ir::Type::f32, floats({1e-7f, 1e-5f}), floats({0.0f, 0.0f}), {"x", 1e-5, 1e-6});
-  REQUIRE(zero.differing == 2);
-  REQUIRE(zero.wrong == 1);
-  REQUIRE(compare("x", ir::Type::f32, floats({-0.0f}), floats({0.0f}), {}).wrong == 1);
-  // 1 and the next numbers of f16 and of bf16, which differ by 2^-10 and by 2^-7.
-  REQUIRE(compare("x", ir::Type::f16, {0x01, 0x3c}, {0x00, 0x3c}, {"x", 1e-3, 0}).wrong == 0);
-  const auto half = compare("x", ir::Type::f16, {0x01, 0x3c}, {0x00, 0x3c}, {"x", 9e-4, 0});
-  REQUIRE(half.wrong == 1);
-  REQUIRE(half.first_wrong == "x[0] is 0x3c01 (1.00098) on the GPU, 0x3c00 (1) in the emulator");
-  REQUIRE(compare("x", ir::Type::bf16, {0x81, 0x3f}, {0x80, 0x3f}, {"x", 8e-3, 0}).wrong == 0);
-  REQUIRE(compare("x", ir::Type::bf16, {0x81, 0x3f}, {0x80, 0x3f}, {"x", 7e-3, 0}).wrong == 1);
-  REQUIRE(compare("x", ir::Type::u8, {1, 2}, {1}, {}).wrong == 1);
-}
-
 TEST_CASE("without a driver the program says so and is skipped") {
   const auto run = test::run_process({REGATTA_HARDWARE, "--driver", "libno_such_driver.so.9"});
   REQUIRE(run.status == 77);
@@ -232,5 +201,79 @@ TEST_CASE("regatta-hardware refuses what it does not know") {
   REQUIRE(status({"--ptx"}, "--ptx: a value is missing") == 2);
   REQUIRE(status({"--with", "x.ptx"}, "--with needs --launch") == 2);
   REQUIRE(status({"--kernels", "/no/such/folder"}, "--kernels: '/no/such/folder' is no folder") == 2);
+  REQUIRE(status({"--full", "--all"}, "--full and --all: expected one or the other") == 2);
   REQUIRE(status({"--launch", "x.toml", "sgemm"}, "--launch and kernel 'sgemm': expected one or the other") == 2);
+}
+
+namespace {
+
+/// regatta-hardware with the driver that is a library, which fakes `what`.
+test::ProcessResult with_fake_gpu(const std::string& what, std::vector<std::string> arguments) {
+  std::vector<std::string> command{REGATTA_HARDWARE, "--driver", REGATTA_FAKE_DRIVER};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  ::setenv("FAKE_GPU", what.c_str(), 1);
+  test::ProcessResult result = test::run_process(command);
+  ::unsetenv("FAKE_GPU");
+  return result;
+}
+
+const std::string fake_gpu_line = "Fake GPU, compute capability 9.1, driver for CUDA 12.4\n";
+
+}  // namespace
+
+TEST_CASE("regatta-hardware compares whole kernels where a GPU is") {
+  const auto equal = with_fake_gpu("", {"--ptx", "nvcc", "streamcluster", "vector_add"});
+  INFO(equal.err);
+  REQUIRE(equal.out == fake_gpu_line +
+                           "streamcluster (sm75): 52000 elements in 8 buffers, all bits equal; 1300 pointers equal as "
+                           "offsets into buffers\n"
+                           "vector_add (sm75): 120009 elements in 3 buffers, all bits equal\n"
+                           "2 equal, 0 different, 0 not run\n");
+  REQUIRE(equal.status == 0);
+}
+
+TEST_CASE("regatta-hardware shows the wrong element, and the wrong pointer") {
+  const auto sum = with_fake_gpu("wrong", {"--ptx", "nvcc", "vector_add"});
+  REQUIRE(sum.status == 3);
+  REQUIRE(sum.out.find("1 differ in bits, 1 too much") != std::string::npos);
+  REQUIRE(sum.out.find("\n  c[7] is 0x3f000000 (0.5) on the GPU, ") != std::string::npos);
+  const auto pointer = with_fake_gpu("moved", {"--ptx", "nvcc", "streamcluster"});
+  REQUIRE(pointer.status == 3);
+  REQUIRE(pointer.out.find(" in the emulator: 'coordinates' + 20 on the GPU, 'coordinates' + 12 in the emulator\n") !=
+          std::string::npos);
+  REQUIRE(pointer.out.find("; 1299 pointers equal") != std::string::npos);
+}
+
+TEST_CASE("--all runs small launches of both compilers and full ones of nvcc") {
+  const auto run = with_fake_gpu("", {"--all", "vector_add"});
+  INFO(run.out);
+  REQUIRE(run.status == 0);
+  const std::size_t small = run.out.find("\nvector_add (sm75): "), clang = run.out.find("\nvector_add (sm35): "),
+                    full = run.out.find("\nvector_add (sm75, full): ");
+  REQUIRE(small < clang);
+  REQUIRE(clang < full);
+  REQUIRE(full != std::string::npos);
+  REQUIRE(run.out.find("(sm35, full)") == std::string::npos);
+}
+
+TEST_CASE("without a GPU the program says so and is skipped") {
+  const auto run = with_fake_gpu("none", {});
+  REQUIRE(run.status == 77);
+  REQUIRE(run.out == "skipped: no NVIDIA GPU: the driver sees no GPU\n");
+}
+
+TEST_CASE("what a GPU is not given is refused in a sentence") {
+  Setup setup;
+  const CudaDriver driver = fake_driver();
+  const Gpu gpu(driver);
+  GpuProgram program(gpu, {step_ptx});
+  launch::Launch l;
+  l.name = "step";
+  l.entry = "step";
+  l.cooperative = true;
+  REQUIRE_THROWS_WITH(program.launch(l, {}), "launch 'step' is cooperative, which is not compared with a GPU");
+  l.cooperative = false;
+  l.parameters.emplace_back();
+  l.parameters[0].kind = launch::Parameter::Kind::tensor_map;
+  REQUIRE_THROWS_WITH(program.launch(l, {}), "launch 'step' has a tensor map, which is not compared with a GPU");
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compare.h"
+#include "tolerances.h"
 
 namespace {
 
@@ -19,49 +20,20 @@ namespace fs = std::filesystem;
 using namespace regatta::hardware;
 
 constexpr const char* usage =
-    "usage: regatta-hardware [--full] [--ptx nvcc|clang|both] [--kernels FOLDER] [--driver LIBRARY] [KERNEL...]\n"
+    "usage: regatta-hardware [--full | --all] [--ptx nvcc|clang|both] [--kernels FOLDER] [--driver LIBRARY] "
+    "[KERNEL...]\n"
     "       regatta-hardware --launch FILE [--with PTX] [--driver LIBRARY]\n\n"
     "Runs PTX on the first NVIDIA GPU and in the emulator and compares what is left in memory: our kernels, all of\n"
     "them unless some are named, small unless --full, from both compilers unless --ptx names one; or the launch file\n"
-    "FILE. Exit status: 0 all equal, 3 something differs, 2 bad usage or input, 77 there is no GPU.\n";
+    "FILE. --all: small launches from both compilers and full ones from nvcc. Exit status: 0 all equal, 3 something\n"
+    "differs, 2 bad usage or input, 77 there is no GPU.\n";
 
 constexpr int skipped = 77;
 
-/// NVIDIA specifies ex2.approx, rsqrt.approx, sin.approx and cos.approx by their largest error alone; the emulator
-/// rounds them correctly. Results differ by as much, and differences of nearly equal numbers by more. README.md says
-/// how the limits were chosen.
-const std::map<std::string, std::vector<Tolerance>>& tolerances() {
-  static const std::map<std::string, std::vector<Tolerance>> all{
-      {"binomial_options", {{"nodes", 1e-5}, {"value", 1e-5}}},
-      {"black_scholes", {{"call", 1e-5}, {"put", 1e-5}}},
-      {"cutcp", {{"potential", 1e-5}}},
-      {"flash_attention", {{"out", 1e-3, 1e-4}}},
-      {"gemm_split_k", {{"out", 8e-3, 1e-3}}},
-      {"layer_norm", {{"normal", 1e-3, 1e-4}, {"means", 1e-5, 1e-6}, {"scaled", 8e-3}}},
-      {"libor", {{"value", 5e-5}, {"by_last_rate", 1e-5}, {"value_alone", 5e-5}}},
-      {"monte_carlo", {{"expected", 1e-5}, {"confidence", 1e-5}}},
-      {"moe_routing", {{"weights", 1e-5}, {"out", 8e-3, 1e-4}}},
-      {"mri_q", {{"qr", 1e-5}, {"qi", 1e-5}}},
-      {"myocyte", {{"state", 1e-5}, {"trial", 1e-5}, {"slope", 1}}},
-      {"paged_attention", {{"out", 2e-3, 1e-4}}},
-      {"rotary", {{"table", 0, 1e-5}, {"q", 1e-3, 1e-4}, {"k", 1e-3, 1e-4}}},
-      {"softmax", {{"weights", 1e-3, 1e-7}, {"probabilities", 1e-5}}},
-      {"srad",
-       {{"picture", 1e-5},
-        {"now", 1e-5},
-        {"next", 1e-5},
-        {"sums", 1e-5},
-        {"squares", 1e-5},
-        {"speckle", 1e-4},
-        {"coefficient", 1e-3}}},
-      {"swiglu", {{"product", 8e-3}, {"product_half", 8e-3, 1e-4}}},
-  };
-  return all;
-}
-
 struct Options {
-  bool full = false;
-  std::vector<std::string> compilers{"nvcc", "clang"};
+  bool small = true, full = false;
+  std::vector<std::string> compilers{"nvcc", "clang"};       // of small launches
+  std::vector<std::string> full_compilers{"nvcc", "clang"};  // of full ones
   std::string kernels = REGATTA_KERNELS;
   std::string driver = "libcuda.so.1";
   std::string launch;
@@ -98,8 +70,10 @@ Options parse(int argc, char** argv) {
     if (const auto value = values.find(a); value != values.end()) {
       if (++i == arguments.size()) throw UsageError(a + ": a value is missing");
       *value->second = arguments[i];
-    } else if (a == "--full") {
+    } else if (a == "--full" || a == "--all") {
+      if (o.full && o.small != (a == "--all")) throw UsageError("--full and --all: expected one or the other");
       o.full = true;
+      o.small = a == "--all";
     } else if (a.rfind("-", 0) == 0) {
       throw UsageError("unknown option '" + a + "'");
     } else {
@@ -107,9 +81,11 @@ Options parse(int argc, char** argv) {
     }
   }
   if (compilers == "nvcc" || compilers == "clang") {
-    o.compilers = {compilers};
+    o.compilers = o.full_compilers = {compilers};
   } else if (compilers != "both") {
     throw UsageError("--ptx: expected nvcc, clang or both, found '" + compilers + "'");
+  } else if (o.small) {
+    o.full_compilers = {"nvcc"};
   }
   if (!o.launch.empty()) {
     if (!o.names.empty()) throw UsageError("--launch and kernel '" + o.names[0] + "': expected one or the other");
@@ -131,21 +107,25 @@ struct Summary {
 };
 
 void report(const std::string& title, const std::vector<Comparison>& all, Summary& summary) {
-  std::uint64_t elements = 0, differing = 0, wrong = 0;
+  std::uint64_t elements = 0, differing = 0, wrong = 0, pointers = 0, moved = 0;
   double largest = 0;
   for (const Comparison& c : all) {
     elements += c.elements;
     differing += c.differing;
     wrong += c.wrong;
+    pointers += c.pointers;
+    moved += c.moved;
     largest = std::max(largest, c.largest);
   }
   std::cout << title << ": " << elements << " elements in " << all.size() << " buffers, ";
   if (differing == 0) {
-    std::cout << "all bits equal\n";
+    std::cout << "all bits equal";
   } else {
-    std::cout << differing << " differ in bits, " << wrong << " too much; largest relative difference " << largest
-              << "\n";
+    std::cout << differing << " differ in bits, " << wrong << " too much; largest relative difference " << largest;
   }
+  if (pointers != 0) std::cout << "; " << pointers << " pointers equal as offsets into buffers";
+  if (moved != 0) std::cout << "; " << moved << " elements in the places that atomics gave them";
+  std::cout << "\n";
   for (const Comparison& c : all) {
     if (c.wrong != 0) std::cout << "  " << c.first_wrong << "\n";
   }
@@ -165,28 +145,33 @@ void run(const Gpu& gpu, const std::string& title, const std::string& launch, co
   std::cout << std::flush;
 }
 
+/// The kernel `name`, at full size or small, as the compilers made it.
+void run_kernel(const Gpu& gpu, const Options& o, const std::string& name, bool full, Summary& summary) {
+  const fs::path folder = fs::path(o.kernels) / name;
+  const fs::path launch = folder / (full ? "launch.toml" : "launch.small.toml");
+  for (const std::string& compiler : full ? o.full_compilers : o.compilers) {
+    // Launch files name nvcc's, which is for the oldest target that has all instructions.
+    const fs::path file = compiler == "nvcc" ? fs::path(regatta::launch::read_launch_file(launch.string()).ptx.at(0))
+                                             : folder / (name + ".sm35.ptx");
+    const std::string title =
+        name + " (" + file.stem().extension().string().substr(1) + (full && o.small ? ", full" : "") + ")";
+    if (!fs::exists(file)) {  // clang's PTX is kept for some kernels only
+      std::cout << title << ": not run: no '" << file.string() << "' (traces/kernels/build_ptx.sh makes it)\n";
+      ++summary.refused;
+      continue;
+    }
+    run(gpu, title, launch.string(), file.string(), tolerances_of(name, gpu.compute_capability()), summary);
+  }
+}
+
 int run_all(const Gpu& gpu, const Options& o) {
   Summary summary;
   if (!o.launch.empty()) {
     run(gpu, o.launch, o.launch, o.with, {}, summary);
   }
   for (const std::string& name : o.names) {
-    const fs::path folder = fs::path(o.kernels) / name;
-    const auto tolerance = tolerances().find(name);
-    const fs::path launch = folder / (o.full ? "launch.toml" : "launch.small.toml");
-    for (const std::string& compiler : o.compilers) {
-      // Launch files name nvcc's, which is for the oldest target that has all instructions.
-      const fs::path file = compiler == "nvcc" ? fs::path(regatta::launch::read_launch_file(launch.string()).ptx.at(0))
-                                               : folder / (name + ".sm35.ptx");
-      const std::string title = name + " (" + file.stem().extension().string().substr(1) + ")";
-      if (!fs::exists(file)) {  // clang's PTX is kept for some kernels only
-        std::cout << title << ": not run: no '" << file.string() << "' (traces/kernels/build_ptx.sh makes it)\n";
-        ++summary.refused;
-        continue;
-      }
-      run(gpu, title, launch.string(), file.string(),
-          tolerance == tolerances().end() ? std::vector<Tolerance>{} : tolerance->second, summary);
-    }
+    if (o.small) run_kernel(gpu, o, name, false, summary);
+    if (o.full) run_kernel(gpu, o, name, true, summary);
   }
   std::cout << summary.equal << " equal, " << summary.different << " different, " << summary.refused << " not run\n";
   return summary.different == 0 ? 0 : 3;

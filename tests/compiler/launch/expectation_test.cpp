@@ -88,6 +88,51 @@ TEST_CASE("the message of an expectation names its tolerances") {
   CHECK_THROWS_WITH(message(), "l.toml:3:1: error: '" + e.file + "' has 8 bytes, variable 'g' has 12");
 }
 
+TEST_CASE("elements in any order: the message, and groups") {
+  const std::array<std::int32_t, 6> expected{1, 2, 2, 3, 5, 6};
+  const test::TemporaryFile file(bytes_of(expected));
+  LaunchFile f;
+  f.file = "l.toml";
+  Expectation e;
+  e.file = file.path();
+  e.type = ir::Type::s32;
+  e.unordered = 4;
+  const auto message = [&](const std::array<std::int32_t, 6>& got) {
+    return check_expectation(f, "buffer 'b'", e, {3, 1}, bytes_of(got));
+  };
+  CHECK(message({2, 3, 1, 2, 6, 5}).empty());
+  CHECK(message({2, 3, 4, 2, 6, 5}) == "l.toml:3:1: error: buffer 'b' differs from '" + e.file +
+                                           "' in 1 of 6 elements; the first is element 0 (s32): got 4, expected 1 (in "
+                                           "any order within 4 elements)");
+  CHECK(!message({2, 3, 1, 5, 6, 2}).empty());
+  e.unordered = 1;
+  CHECK(!message({2, 1, 2, 3, 5, 6}).empty());
+}
+
+TEST_CASE("arranged_like against the largest matching of small images") {
+  // All images of four elements of three values, in groups of 2, 3 and 4: as many equal places as values in common.
+  for (unsigned code = 0; code < 81 * 81; ++code) {
+    std::vector<std::uint8_t> got, expected;
+    for (unsigned i = 0, c = code; i < 8; ++i, c /= 3)
+      (i < 4 ? got : expected).push_back(static_cast<std::uint8_t>(c % 3));
+    for (const std::size_t group : {2, 3, 4, 9}) {
+      const std::vector<std::uint8_t> arranged = arranged_like(expected, got, 1, group);
+      for (std::size_t first = 0; first < 4; first += group) {
+        const std::size_t end = std::min<std::size_t>(first + group, 4);
+        std::array<int, 3> in_got{}, in_expected{}, in_arranged{};
+        int equal = 0, common = 0;
+        for (std::size_t i = first; i < end; ++i) {
+          ++in_got[got[i]], ++in_expected[expected[i]], ++in_arranged[arranged[i]];
+          equal += arranged[i] == expected[i];
+        }
+        for (std::size_t v = 0; v < 3; ++v) common += std::min(in_got[v], in_expected[v]);
+        REQUIRE(in_arranged == in_got);
+        REQUIRE(equal == common);
+      }
+    }
+  }
+}
+
 TEST_CASE("expectations of buffers, variables and arrays") {
   const std::string keys = "type = \"f32\"\nexpect = \"e.bin\"\ntolerance = 0.5\nabsolute_tolerance = 1e-6\n";
   const LaunchFile f =
@@ -112,6 +157,11 @@ TEST_CASE("expectations of buffers, variables and arrays") {
 
 TEST_CASE("errors of expectations, word for word") {
   const std::string buffer = "[[param]]\nbuffer = 8\n";
+  CHECK(parse_launch_file(kernel_only + buffer + "unordered = 2\n", "l.toml").buffers[0].expect.unordered == 2);
+  CHECK(launch_error(kernel_only + buffer + "type = \"f32\"\nexpect = \"e\"\ntolerance = 1\nunordered = 2\n") ==
+        "l.toml:10:13: error: 'unordered' with a tolerance: elements in any order are compared bit for bit");
+  CHECK(launch_error(kernel_only + buffer + "unordered = 1\n") ==
+        "l.toml:7:13: error: 'unordered' is 1, expected 2 to 9223372036854775807");
   CHECK(launch_error(kernel_only + buffer + "absolute_tolerance = 0.1\n") ==
         "l.toml:7:22: error: 'absolute_tolerance' without 'expect'");
   CHECK(launch_error(kernel_only + buffer + "type = \"s32\"\nexpect = \"e\"\nabsolute_tolerance = 1\n") ==

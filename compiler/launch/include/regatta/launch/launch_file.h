@@ -42,6 +42,8 @@ struct Expectation {
   std::string file;  ///< path of the file it must equal; empty: nothing is expected
   ir::Type type = ir::Type::b8;
   std::optional<double> relative, absolute;
+  /// Each so many elements in a row may stand in any order among themselves: that of atomics. 1: no other order.
+  std::uint64_t unordered = 1;
 };
 
 struct Buffer {
@@ -230,6 +232,11 @@ LaunchFile parse_launch_file(const std::string& text, const std::string& file);
 
 /// The bytes that `contents` describes. Throws trace::InputError for a file that is missing or too short.
 std::vector<std::uint8_t> make_contents(const LaunchFile& launch, const Contents& contents, const Position& where);
+
+/// `bytes`, whose elements have `element` bytes, with those of each `group` elements in a row moved so that as many as
+/// possible equal those of `expected` (of the same size) in their places. The others keep their order.
+std::vector<std::uint8_t> arranged_like(const std::vector<std::uint8_t>& expected, std::vector<std::uint8_t> bytes,
+                                        std::size_t element, std::uint64_t group);
 
 /// Compares bytes with the file they must equal; an empty string if they do, else the message of the first element
 /// that differs. `what` names them: "buffer 'c'".

@@ -72,6 +72,8 @@ class Program {
 
   /// What is now in the memory that the name of buffer `index` means.
   std::vector<std::uint8_t> buffer(std::size_t index) const;
+  /// The address of that memory; none: the buffer does not exist now.
+  std::optional<std::uint64_t> address(std::size_t index) const;
   /// What a variable that has a [[global]] table holds now.
   std::vector<std::uint8_t> variable(std::size_t index) const;
   /// The texels of an array.

@@ -126,6 +126,13 @@ struct LaunchReport {
   std::uint64_t thread_instructions = 0;
 };
 
+/// A buffer at the end of the run.
+struct PlacedBuffer {
+  std::string name;
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+};
+
 /// What became of one code of the program.
 struct CodeResult {
   std::vector<EntryReport> entries;
@@ -135,6 +142,7 @@ struct CodeResult {
   std::set<KernelName> racy_kernels;             ///< those with races
   std::set<KernelName> apart_kernels;            ///< those whose lanes left the order of a SIMT stack
   std::vector<emulator::StrayRead> stray_reads;  ///< with OutOfBounds::warn and zero
+  std::vector<PlacedBuffer> buffers;             ///< those that exist at the end, by what their names mean then
   double seconds = 0;                            ///< of emulation and trace writing
 };
 
