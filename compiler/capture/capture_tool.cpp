@@ -35,8 +35,8 @@ void summarise(const CapturedDevice& device, const ProgramLog& log) {
                repeats.c_str(), static_cast<unsigned long long>(device.warp_instructions()), device.seconds());
 }
 
-/// Makes the trace of a launch file. Returns the exit status.
-int annotate(const CaptureOptions& o, const CapturedDevice& device, const std::string& launch_file) {
+/// How the trace of a launch file is made.
+tool::AnnotateOptions trace_options(const CaptureOptions& o, const std::string& launch_file) {
   std::vector<std::string> words{"regatta-annotate", "--launch", launch_file, "--out", o.out};
   bool names_bounds = false, names_undefined = false;
   for (const std::string& word : o.annotate) {
@@ -50,8 +50,6 @@ int annotate(const CaptureOptions& o, const CapturedDevice& device, const std::s
       tool::read_command_line(static_cast<int>(argv.size()), argv.data(), passes::PassRegistry::with_builtin(),
                               trace::SectionRegistry::with_builtin());
   asked.options.print_nothing = true;  // the program has seen it
-  asked.options.stack_bytes = device.stack_bytes();
-  asked.options.heap_bytes = device.heap_bytes();
   asked.options.heap_initialised = !o.device.strict;
   if (!names_bounds && !o.device.strict) asked.options.out_of_bounds = tool::OutOfBounds::zero;
   asked.options.threads = o.device.threads;
@@ -59,13 +57,23 @@ int annotate(const CaptureOptions& o, const CapturedDevice& device, const std::s
   asked.options.producer = "regatta-capture " REGATTA_VERSION;
   for (const std::string& word : o.annotate) asked.options.producer += " " + base::shell_word(word);
   for (const std::string& word : o.program) asked.options.producer += " " + base::shell_word(word);
-  return tool::print_result(asked.options, tool::annotate(asked.options));
+  return asked.options;
+}
+
+/// Makes the trace of a launch file. Returns the exit status.
+int annotate(const CaptureOptions& o, const CapturedDevice& device, const std::string& launch_file) {
+  tool::AnnotateOptions options = trace_options(o, launch_file);
+  options.stack_bytes = device.stack_bytes();
+  options.heap_bytes = device.heap_bytes();
+  return tool::print_result(options, tool::annotate(options));
 }
 
 int capture(const CaptureOptions& o) {
   const WorkFolder folder(o.keep, o.trace ? o.out : o.program.front());
   ProgramLog log(folder.path(), o.choice, !o.device.strict);
-  CapturedDevice device(o.device, log);
+  DeviceOptions device_options = o.device;
+  device_options.code = tool::compile_options(trace_options(o, "launch.toml"));  // not written yet, nor read here
+  CapturedDevice device(device_options, log);
   const ProgramEnd end = run_program(o, device);
   if (!end.refusal.empty()) throw trace::InputError(end.refusal);
   if (device.launches() == 0) {

@@ -121,10 +121,14 @@ KernelDescription CapturedDevice::describe(std::uint32_t module, const ptx::Entr
 }
 
 KernelDescription CapturedDevice::compile(std::uint32_t module, const std::string& name) {
-  const Kernel& k = kernel(module, name);
-  KernelDescription d = describe(module, entry(module, name));
-  d.registers = trace::registers_at_launch(k.compiled.trace_kernel);
-  d.local = k.compiled.function->local_bytes;
+  kernel(module, name);  // refuses what cannot be run
+  const ptx::EntryResult& e = entry(module, name);
+  KernelDescription d = describe(module, e);
+  tool::CompileOptions compilation = options_.code;
+  compilation.annotations.emplace();  // none: they do not change the code
+  const tool::CompiledKernel compiled = tool::compile(e.function, compilation);
+  d.registers = trace::registers_at_launch(compiled.trace_kernel);
+  d.local = compiled.function->local_bytes;
   return d;
 }
 

@@ -34,6 +34,9 @@ struct DeviceOptions {
   std::uint32_t stack_bytes = ir::default_stack_bytes;      ///< ptx::LoweringOptions
   std::uint64_t heap_bytes = emulator::DeviceMemory::default_heap_bytes;  ///< of the kernels' malloc()
   emulator::Approximations approximations = emulator::Approximations::rounded;
+  /// The code of the trace. The program is told its registers: a cooperative grid that it makes as large as they allow
+  /// must fit in the trace too.
+  tool::CompileOptions code;
 };
 
 struct KernelLaunch {

@@ -112,7 +112,9 @@ std::uint64_t resident_ctas(const ir::Function& f, const LaunchRequest& request)
   for (const std::uint32_t n : request.block) block *= n;
   const std::uint64_t warps = (block + program_warp - 1) / program_warp;
   const auto units = [](std::uint64_t n, std::uint64_t unit) { return (n + unit - 1) / unit; };
-  const std::uint64_t per_warp = std::max<std::uint64_t>(1, units(f.registers_used * program_warp, register_unit));
+  // Where warps change how many they have, a CTA starts with what its kernel is launched with.
+  const std::uint64_t thread = f.entry_registers != 0 ? f.entry_registers : f.registers_used;
+  const std::uint64_t per_warp = std::max<std::uint64_t>(1, units(thread * program_warp, register_unit));
   const std::uint64_t by_registers = registers / register_unit / (per_warp * warps);
   const std::uint64_t by_shared =
       shared / (std::uint64_t{f.static_shared_bytes} + request.dynamic_shared_bytes + reserved_shared);

@@ -36,7 +36,6 @@ struct Code {
 std::vector<ptx::ModuleResult> read_modules(const std::vector<std::string>& paths, const std::string& prefix,
                                             const AnnotateOptions& options);
 std::vector<launch::EntryNames> entry_names(const std::vector<ptx::ModuleResult>& modules);
-CompileOptions compile_options(const AnnotateOptions& options);
 
 /// Reads the launch file and the PTX files, and refuses outputs that would be written over them.
 Program read_program(const AnnotateOptions& options);

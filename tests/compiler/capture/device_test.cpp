@@ -221,3 +221,31 @@ TEST_CASE("a loop of launches runs twice, and what it prints comes again") {
   CHECK(c.device->repeated() == 11);
   CHECK(c.word(b) == 10 * 0x01010101u);
 }
+
+TEST_CASE("a program is told the registers that the trace's code has") {
+  // A quotient is one instruction of generic code, and a sequence of them on sm_90.
+  const std::string ptx =
+      ".version 8.0\n.target sm_75\n.address_size 64\n"
+      ".visible .entry k(.param .u64 out)\n{\n.reg .f32 %f<9>; .reg .b64 %d<3>;\nld.param.u64 %d1, [out];\n"
+      "ld.global.f32 %f1, [%d1]; ld.global.f32 %f2, [%d1+4]; ld.global.f32 %f3, [%d1+8];\n"
+      "div.rn.f32 %f4, %f1, %f2; div.rn.f32 %f5, %f2, %f3; div.rn.f32 %f6, %f3, %f1;\n"
+      "add.f32 %f7, %f4, %f5; add.f32 %f7, %f7, %f6; st.global.f32 [%d1], %f7; ret;\n}\n";
+  const auto registers = [&](const tool::AnnotateOptions& options) {
+    Captured c(ptx);
+    c.options.code = tool::compile_options(options);
+    const std::uint32_t told = c.device->compile(0, "k").registers;
+    // What the trace of its launch has.
+    const std::uint64_t out = c.device->allocate(12);
+    c.launch("k", {out});
+    tool::AnnotateOptions o = options;
+    o.launch = c.log->finish();
+    const tool::AnnotateResult result = tool::annotate(o);
+    CHECK(result.entries.at(0).registers == told);
+    return told;
+  };
+  tool::AnnotateOptions generic, hopper, padded;
+  hopper.target = "sm_90";
+  padded.min_registers = 77;
+  CHECK(registers(hopper) > registers(generic));
+  CHECK(registers(padded) == 77);
+}

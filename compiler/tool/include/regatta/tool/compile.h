@@ -47,6 +47,8 @@ struct CompileOptions {
   passes::PassList make_passes() const { return passes.make(pass_options, annotations); }
 };
 
+/// What the options say on compilation. A launch file may say more: that a kernel has at least so many registers.
+CompileOptions compile_options(const AnnotateOptions& options);
 /// Schedules, allocates registers, runs the analyses and all annotation passes.
 CompiledKernel compile(ir::Function function, const CompileOptions& options);
 EntryReport report_of(CompiledKernel& kernel);
