@@ -209,23 +209,58 @@ class Copies {
   std::vector<std::uint32_t> depth_;                 ///< in the tree of post-dominators
 };
 
+/// Has a region drop the copies of these registers when it starts, of as many as its head has room for: those first
+/// that the region writes, as their old copies cannot be told from new ones later. Returns the registers that later
+/// regions need not, or must not, drop: the copy of one that found no room stays until it is overwritten.
+Registers invalidate(const Registers& dropped, unsigned head_words, Region& region) {
+  std::vector<Entry>& entries = region.words.entries;
+  const std::vector<Entry> before = entries;
+  const auto add = [&](unsigned r) { entries.push_back({Entry::Kind::invalidate, static_cast<std::uint8_t>(r)}); };
+  for_each(dropped, add);
+  if (fits_head(region.words, head_words)) return dropped;
+  entries = before;
+  Registers accessed, done;
+  for (const auto* list : {&region.inputs, &region.outputs, &region.interiors}) {
+    for (const std::uint8_t r : *list) accessed.set(r);
+  }
+  bool has_room = true;
+  const auto try_to_add = [&](unsigned r) {
+    if (!has_room) return;
+    add(r);
+    has_room = fits_head(region.words, head_words);
+    if (has_room) {
+      done.set(r);
+    } else {
+      entries.pop_back();
+    }
+  };
+  for_each(dropped & accessed, try_to_add);
+  for_each(dropped & ~accessed, try_to_add);
+  return done | (dropped & accessed);
+}
+
 }  // namespace
+
+bool fits_head(const trace::RegionWords& words, unsigned head_words) {
+  // A first word with one entry or more, words of five entries, and one of last uses.
+  if (2 + (words.entries.size() + 3) / 5 <= head_words) return true;
+  const std::vector<trace::PlacedWord> placed = trace::encode(words);
+  return std::count_if(placed.begin(), placed.end(), [](const trace::PlacedWord& w) { return w.before == 0; }) <=
+         static_cast<std::ptrdiff_t>(head_words);
+}
 
 void annotate(const KernelFacts& facts, std::uint32_t first, Region& region) { Annotator(facts, first, region).run(); }
 
 void add_invalidations(const analysis::Cfg& cfg, const analysis::PostDominators& post_dominators,
-                       const KernelFacts& facts, std::vector<Region>& regions) {
+                       const KernelFacts& facts, unsigned head_words, std::vector<Region>& regions) {
   const Copies copies(cfg, post_dominators, facts, regions);
-  for (std::size_t n = 0; n < regions.size(); ++n) {
-    Region& region = regions[n];
-    const bool first_of_block = n == 0 || regions[n - 1].block != region.block;
-    if (!first_of_block) continue;
-    const bool last_of_block = n + 1 == regions.size() || regions[n + 1].block != region.block;
+  for (std::size_t first = 0, end = 0; first < regions.size(); first = end) {
+    const std::uint32_t block = regions[first].block;
+    while (end < regions.size() && regions[end].block == block) ++end;
     // All copies of a warp are dropped anyway when the warp ends.
-    if (last_of_block && cfg.successors(region.block).empty()) continue;
-    for_each(copies.dropped_at(region.block), [&](unsigned r) {
-      region.words.entries.push_back({Entry::Kind::invalidate, static_cast<std::uint8_t>(r)});
-    });
+    if (end - first == 1 && cfg.successors(block).empty()) continue;
+    Registers dropped = copies.dropped_at(block);
+    for (std::size_t n = first; n < end && dropped.any(); ++n) dropped &= ~invalidate(dropped, head_words, regions[n]);
   }
 }
 

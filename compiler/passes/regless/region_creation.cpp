@@ -17,7 +17,8 @@ class Creator {
   void cut(std::uint32_t begin, std::uint32_t end, std::vector<Region>& regions) {
     while (begin < end) {
       const std::uint32_t upper = upper_bound(begin, end);
-      const std::uint32_t at = upper == end ? end : split_point(begin, upper, end);
+      std::uint32_t at = upper == end ? end : split_point(begin, upper, end);
+      if (at != upper && !is_valid(begin, at)) at = upper;
       Region region;
       region.block = block_;
       region.begin = begin;
@@ -38,11 +39,13 @@ class Creator {
     region.end = end;
     annotate(facts_, first_, region);
     return region.live <= options_.max_registers &&
-           *std::max_element(region.words.lines.begin(), region.words.lines.end()) <= options_.lines_per_bank;
+           *std::max_element(region.words.lines.begin(), region.words.lines.end()) <= options_.lines_per_bank &&
+           fits_head(region.words, options_.head_words);
   }
 
   /// The largest end with which a region from `begin` is valid, at least one instruction. A longer region holds
-  /// whatever a shorter one holds, so validity ends once: gallop, then halve.
+  /// whatever a shorter one holds, so validity ends once: gallop, then halve. (A head may become shorter again, where a
+  /// mark does what an entry had to: then a valid end is found, not always the largest.)
   std::uint32_t upper_bound(std::uint32_t begin, std::uint32_t end) const {
     std::uint32_t valid = begin + 1, step = 8;
     std::uint32_t invalid = end + 1;

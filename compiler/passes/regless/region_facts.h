@@ -54,12 +54,16 @@ inline const Registers& live_before(const KernelFacts& facts, std::uint32_t bloc
 /// whose block, begin and end are set. `first` is the block's first instruction.
 void annotate(const KernelFacts& facts, std::uint32_t first, Region& region);
 
+/// Whether the words before a region's first instruction are at most so many.
+bool fits_head(const trace::RegionWords& words, unsigned head_words);
+
 /// region_creation.cpp: the regions of a block, not annotated (algorithm 1).
 std::vector<Region> cut_block(const KernelFacts& facts, std::uint32_t block, std::uint32_t first, std::uint32_t end,
                               const RegionOptions& options);
 
-/// region_annotations.cpp: where copies of dead registers are dropped.
+/// region_annotations.cpp: where copies of dead registers are dropped. Heads of regions get at most `head_words` words
+/// by that.
 void add_invalidations(const analysis::Cfg& cfg, const analysis::PostDominators& post_dominators,
-                       const KernelFacts& facts, std::vector<Region>& regions);
+                       const KernelFacts& facts, unsigned head_words, std::vector<Region>& regions);
 
 }  // namespace regatta::passes

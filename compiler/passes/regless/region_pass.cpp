@@ -14,6 +14,8 @@ void RegionPass::declare(PassOptions& options) {
       "maximum registers that a region for RegLess holds at a time, 1 to 248 (half of a scheduler's staging unit)");
   options.number("region-bank-lines", options_.lines_per_bank, "N",
                  "maximum of them in one of 8 banks, 1 to 31 (lines of a bank: 16 at 512 entries per SM, 4 at 128)");
+  options.number("region-head-words", options_.head_words, "N",
+                 "maximum words that a region needs to start, 2 to 64 (capacity_manager.metadata_words)");
   options.choice<LaneRule>(
       "region-lanes", options_.lanes,
       {{"every-path", LaneRule::every_path}, {"printed", LaneRule::printed}, {"mended", LaneRule::printed_mended}},

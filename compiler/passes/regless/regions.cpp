@@ -39,6 +39,7 @@ std::vector<std::uint8_t> Region::registers() const {
 void check(const RegionOptions& options) {
   check("region-registers", options.max_registers, 1, trace::region_banks * trace::max_region_lines_per_bank);
   check("region-bank-lines", options.lines_per_bank, 1, trace::max_region_lines_per_bank);
+  check("region-head-words", options.head_words, 2, 64);
 }
 
 RegionPlan plan_regions(const trace::Kernel& kernel, analysis::FunctionAnalyses& analyses,
@@ -62,7 +63,7 @@ RegionPlan plan_regions(const trace::Kernel& kernel, analysis::FunctionAnalyses&
       plan.regions.push_back(std::move(region));
     }
   }
-  add_invalidations(analyses.cfg(), analyses.reconvergence(), facts, plan.regions);
+  add_invalidations(analyses.cfg(), analyses.reconvergence(), facts, options.head_words, plan.regions);
   return plan;
 }
 

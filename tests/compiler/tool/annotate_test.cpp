@@ -232,6 +232,8 @@ TEST_CASE("limits of regions, and what is no limit") {
   CHECK(message(249, 16) == "error: --region-registers is 249, expected 1 to 248");
   CHECK(message(64, 0) == "error: --region-bank-lines is 0, expected 1 to 31");
   CHECK(message(64, 32) == "error: --region-bank-lines is 32, expected 1 to 31");
+  o.pass_options["region-head-words"] = "1";
+  CHECK(message(64, 16) == "error: --region-head-words is 1, expected 2 to 64");
 }
 
 TEST_CASE("register sets for RegMutex") {

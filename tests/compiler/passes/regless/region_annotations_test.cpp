@@ -196,6 +196,32 @@ TEST_CASE("a loop's register is dropped behind the loop, not in it") {
   CHECK(all[4] == "l4");
 }
 
+TEST_CASE("a head that is full leaves copies to the block's later regions") {
+  // R1 to R9 die behind the loop, where the block has two regions: the first writes R9 and R2, the second R3.
+  Code c;
+  c.block();
+  for (unsigned r = 1; r < 10; ++r) c.op({r}, {});
+  c.block();
+  for (unsigned r = 1; r < 10; ++r) c.op({r}, {r});
+  c.branch(1);
+  c.block().op({9}, {}).op({2}, {}).barrier().op({3}, {}).op({10}, {2}).op({10}, {9, 3, 10}).branch(4);
+  c.block().op({10}, {10}).block().op({11}, {10}).exit();
+  const auto of_block = [](const passes::RegionPlan& plan) {
+    std::vector<std::string> all;
+    for (const passes::Region& r : plan.regions)
+      if (r.block == 2) all.push_back(entries(r));
+    return all;
+  };
+  passes::RegionOptions options;
+  CHECK(of_block(c.plan(options)) == std::vector<std::string>{"i1 i2 i3 i4 i5 i6 i7 i8 i9", "l2 l9"});
+  // A first word of three entries and the word of last uses: those come first that the region writes.
+  options.head_words = 2;
+  CHECK(of_block(c.plan(options)) == std::vector<std::string>{"i2 i9 i1", "l2 l9 i3"});
+  // One word of five more.
+  options.head_words = 3;
+  CHECK(of_block(c.plan(options)) == std::vector<std::string>{"i2 i9 i1 i3 i4 i5 i6 i7", "l2 l9 i8"});
+}
+
 TEST_CASE("no copy is dropped that another path of the warp still needs") {
   // 0 -> 1, 2; 1 -> 3 -> 5; 2 -> 4 -> 5. R1 is needed in 4 alone. In 3 it is dead for the lanes that are there.
   Code c;

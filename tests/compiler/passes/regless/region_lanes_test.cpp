@@ -188,6 +188,7 @@ passes::RegionOptions random_limits(std::mt19937& random) {
   options.max_registers = 3 + random() % 20;
   options.lines_per_bank = 1 + random() % 4;
   options.min_instructions = 1 + random() % 8;
+  if (random() % 2 == 0) options.head_words = 2 + random() % 2;
   return options;
 }
 

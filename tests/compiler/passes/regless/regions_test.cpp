@@ -380,9 +380,33 @@ unsigned check_invalidations(const Subject& s) {
   return count;
 }
 
+/// No head is longer than the limit but that of one instruction. Invalidations make none longer, and drop a register
+/// once in a block, before it is accessed there or by the region that accesses it.
+unsigned check_heads(const Subject& s) {
+  unsigned limited = 0;
+  Set accessed, dropped;
+  for (std::size_t n = 0; n < s.plan.regions.size(); ++n) {
+    const Region& r = s.plan.regions[n];
+    if (n == 0 || s.plan.regions[n - 1].block != r.block) accessed = dropped = Set();
+    unsigned invalidations = 0, head = 0;
+    for (const Entry& e : r.words.entries) {
+      if (e.kind != Entry::Kind::invalidate) continue;
+      ++invalidations;
+      REQUIRE_FALSE(accessed.test(e.reg));
+      REQUIRE_FALSE(dropped.test(e.reg));
+      dropped.set(e.reg);
+    }
+    for (const trace::PlacedWord& w : trace::encode(r.words)) head += w.before == 0 ? 1 : 0;
+    if (invalidations != 0 || r.size() > 1) REQUIRE(head <= s.options.head_words);
+    limited += invalidations != 0 && head == s.options.head_words ? 1 : 0;
+    for (std::uint32_t i = r.begin; i < r.end; ++i) accessed |= s.reads[i] | s.writes[i];
+  }
+  return limited;
+}
+
 void check_random(unsigned seed, unsigned rounds, bool structured) {
   std::mt19937 random(seed);
-  std::size_t regions = 0, oversized = 0, cut = 0, dropped = 0;
+  std::size_t regions = 0, oversized = 0, cut = 0, dropped = 0, limited = 0;
   for (unsigned round = 0; round < rounds; ++round) {
     test::KernelShape shape;
     shape.nodes = 1 + random() % 6;
@@ -402,14 +426,17 @@ void check_random(unsigned seed, unsigned rounds, bool structured) {
       options.lines_per_bank = 1 + random() % 5;
     }
     options.min_instructions = 1 + random() % 9;
+    if (random() % 4 == 0) options.head_words = 2 + random() % 4;
     const Subject s(test::random_kernel(random, shape), options);
     INFO("seed " << seed << " round " << round);
     check_partition(s);
     check_words(s);
     check_limits(s, random);
     check_sets(s);
-    check_cuts(s);
-    dropped += check_invalidations(s);
+    if (options.head_words == passes::RegionOptions().head_words) check_cuts(s);
+    limited += check_heads(s);
+    // A copy that found no room in a head travels on.
+    if (options.head_words == passes::RegionOptions().head_words) dropped += check_invalidations(s);
     regions += s.plan.regions.size();
     oversized += s.plan.oversized;
     cut += s.plan.regions.size() - s.kernel.blocks.size();
@@ -418,6 +445,7 @@ void check_random(unsigned seed, unsigned rounds, bool structured) {
   CHECK(oversized > 0);
   CHECK(cut > 2 * rounds);
   CHECK(dropped > rounds);
+  CHECK(limited > rounds / 50);
 }
 
 }  // namespace

@@ -26,6 +26,10 @@ struct RegionOptions {
   unsigned lines_per_bank = 16;
   /// A region that is cut off has at least so many instructions where the limits allow it (section 4.2: 48 bytes).
   unsigned min_instructions = 6;
+  /// Most words that a warp must have before a region starts (capacity_manager.metadata_words). Preloads, and registers
+  /// that die with the region, end it earlier; dropping copies of dead registers is left to the block's later regions.
+  /// A region of one instruction may need more. 2..64.
+  unsigned head_words = 16;
   analysis::LaneRule lanes = analysis::LaneRule::every_path;
 };
 
