@@ -36,7 +36,7 @@ AccessLog::Table& AccessLog::table(const Allocation& a) {
   return tables_[index];
 }
 
-AccessLog::Page& AccessLog::page(const Allocation& a, std::uint64_t number, bool writes) {
+AccessLog::Page& AccessLog::find_page(const Allocation& a, std::uint64_t number, bool writes) {
   Table& t = table(a);
   if (t.pages.empty()) t.pages.resize((a.bytes + StartState::page_bytes - 1) >> StartState::page_shift);
   std::unique_ptr<Page>& p = t.pages[number];
@@ -45,6 +45,7 @@ AccessLog::Page& AccessLog::page(const Allocation& a, std::uint64_t number, bool
     start_.save(index_of(a), number);
     p->any_written = true;
   }
+  recent_[writes ? 1 : 0] = {&a, number, p.get()};
   return *p;
 }
 

@@ -54,7 +54,10 @@ class AccessLog {
 
   /// Whether a word that one has written is read or written by the other.
   bool conflicts(const AccessLog& other) const { return touches_written(other) || other.touches_written(*this); }
-  void clear() { tables_.clear(); }
+  void clear() {
+    tables_.clear();
+    recent_ = {};
+  }
 
  private:
   static constexpr std::size_t words = StartState::page_bytes / 4 / 64;
@@ -72,7 +75,12 @@ class AccessLog {
     return static_cast<std::size_t>(&a - memory_.allocations().data());
   }
   Table& table(const Allocation& a);
-  Page& page(const Allocation& a, std::uint64_t number, bool writes);
+  /// A page that is read, or one that is written and saved.
+  Page& page(const Allocation& a, std::uint64_t number, bool writes) {
+    const Recent& r = recent_[writes ? 1 : 0];
+    return r.allocation == &a && r.number == number ? *r.page : find_page(a, number, writes);
+  }
+  Page& find_page(const Allocation& a, std::uint64_t number, bool writes);
   void mark(const Allocation& a, std::uint64_t offset, std::uint64_t bytes, bool writes);
   /// Whether this reads or writes what the other has written.
   bool touches_written(const AccessLog& other) const;
@@ -80,6 +88,13 @@ class AccessLog {
   const DeviceMemory& memory_;
   StartState& start_;
   std::vector<Table> tables_;  ///< by index of the allocation
+  /// What was read last, and written: a warp's accesses mostly stay in a page for a while.
+  struct Recent {
+    const Allocation* allocation = nullptr;
+    std::uint64_t number = 0;
+    Page* page = nullptr;
+  };
+  std::array<Recent, 2> recent_;
 };
 
 }  // namespace regatta::emulator
