@@ -38,6 +38,7 @@ void check_words(const trace::Kernel& kernel, const std::vector<passes::Region>&
   for (std::size_t n = 0; n < regions.size(); ++n) {
     REQUIRE(decoded[n].begin == regions[n].begin);
     REQUIRE(decoded[n].end == regions[n].end);
+    REQUIRE(decoded[n].head_words <= passes::RegionOptions().head_words);
     REQUIRE(decoded[n].words.uses == regions[n].words.uses);
     REQUIRE(decoded[n].words.entries.size() == regions[n].words.entries.size());
     for (std::size_t e = 0; e < regions[n].words.entries.size(); ++e) {
