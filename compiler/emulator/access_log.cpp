@@ -49,9 +49,8 @@ AccessLog::Page& AccessLog::find_page(const Allocation& a, std::uint64_t number,
   return *p;
 }
 
-void AccessLog::mark(const Allocation& a, std::uint64_t offset, std::uint64_t bytes, bool writes) {
-  const std::uint64_t last = (offset + bytes - 1) / 4;
-  for (std::uint64_t word = offset / 4; word <= last;) {
+void AccessLog::mark_range(const Allocation& a, std::uint64_t first, std::uint64_t last, bool writes) {
+  for (std::uint64_t word = first; word <= last;) {
     const std::uint64_t number = word >> (StartState::page_shift - 2);
     Page& p = page(a, number, writes);
     Bits& bits = writes ? p.written : p.read;

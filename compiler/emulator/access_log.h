@@ -81,7 +81,14 @@ class AccessLog {
     return r.allocation == &a && r.number == number ? *r.page : find_page(a, number, writes);
   }
   Page& find_page(const Allocation& a, std::uint64_t number, bool writes);
-  void mark(const Allocation& a, std::uint64_t offset, std::uint64_t bytes, bool writes);
+  void mark(const Allocation& a, std::uint64_t offset, std::uint64_t bytes, bool writes) {
+    const std::uint64_t first = offset / 4, last = (offset + bytes - 1) / 4;
+    if (first / 64 != last / 64) return mark_range(a, first, last, writes);
+    // As most accesses of a warp.
+    Page& p = page(a, offset >> StartState::page_shift, writes);
+    (writes ? p.written : p.read)[first / 64 % words] |= ~std::uint64_t{0} >> (63 - (last - first)) << first % 64;
+  }
+  void mark_range(const Allocation& a, std::uint64_t first, std::uint64_t last, bool writes);
   /// Whether this reads or writes what the other has written.
   bool touches_written(const AccessLog& other) const;
 
