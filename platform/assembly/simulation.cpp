@@ -565,7 +565,10 @@ SimulationResult Simulation::run() {
                                            [](const auto& node) { return node->parts.shared_contents != nullptr; });
   if (models_contents) result.shared_words_checked = shared_words;
   for (const auto& node : m.nodes) {
-    if (node->fault != nullptr) result.fault = node->fault->planted();
+    if (node->fault != nullptr) {
+      result.fault = node->fault->planted();
+      result.fault_changed_value = node->fault->changed_value();
+    }
   }
   result.stats = support::stats_json(groups);
   result.stat_descriptions = support::stats_description_json(groups);

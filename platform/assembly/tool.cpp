@@ -102,8 +102,9 @@ void tell_fault(const SimulationResult& result, bool checked) {
   }
   spdlog::info("fault planted: {}", result.fault);
   if (result.ending != Ending::completed) return;
-  spdlog::warn("the fault was not noticed: {}",
-               checked ? "no execution unit received the value" : "operands are not compared (--no-check)");
+  spdlog::warn("the fault was not noticed: {}", !result.fault_changed_value ? "it changed no value"
+                                                : checked                   ? "no execution unit received the value"
+                                                                            : "operands are not compared (--no-check)");
 }
 
 /// Reports how the run ended, unless it completed. Returns the exit status.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One flipped bit (--fault.*) is found, in every scheme, where it was planted.
+// One fault (--fault.*), a flipped bit or a lost, stale or swapped value, is found, in every scheme, where it was
+// planted. fragment_faults_test.cpp plants many.
 #include <regatta/test/catch.h>
 
 #include <filesystem>
@@ -109,6 +110,29 @@ TEST_CASE("a fault that nobody notices, or that was not planted, is said; withou
   CHECK_FALSE(nlohmann::json::parse(bench.folder.read("s.json")).contains("fault"));
 }
 
+TEST_CASE("a lost write, a stale and a swapped operand are found") {
+  const FaultBench bench;
+  const auto found = [&](std::vector<std::string> arguments, const std::string& words) {
+    arguments.insert(arguments.end(), {"--fault.cycle", "3000", "--check-protocol", "--machine", "gtx980"});
+    const ProcessResult r = bench.sim(arguments);
+    INFO(r.err);
+    CHECK(r.status == 3);
+    std::smatch p, f;
+    const std::regex planted("fault planted: SM 0 warp slot (\\d+) register R(\\d+): " + words +
+                             ", other in lanes 0x[0-9a-f]*[1-9a-f][0-9a-f]*, in a ");
+    const std::regex mismatch("value mismatch: kernel hotspot .*\\(slot (\\d+)\\) .* register R(\\d+) lanes ");
+    REQUIRE(std::regex_search(r.err, p, planted));
+    REQUIRE(std::regex_search(r.err, f, mismatch));
+    CHECK(p[1] == f[1]);
+    CHECK(p[2] == f[2]);
+  };
+  for (const char* scheme : {"baseline", "regless", "greener"}) {
+    CAPTURE(scheme);
+    found({"--scheme", scheme, "--fault.at", "write", "--fault.kind", "lost"}, "lost value");
+    found({"--scheme", scheme, "--fault.at", "read", "--fault.kind", "stale"}, "stale value");
+  }
+}
+
 TEST_CASE("faults that cannot be are refused") {
   const FaultBench bench;
   const auto refused = [&](const std::vector<std::string>& arguments, const std::string& message) {
@@ -124,6 +148,18 @@ TEST_CASE("faults that cannot be are refused") {
   refused({"--fault.register", "256"},
           "configuration: fault.register: found '256', expected any, or a number from 0 to 254 (decimal, or "
           "hexadecimal as 0x1a0)");
+  refused({"--fault.at", "read", "--fault.kind", "lost"},
+          "configuration: fault.kind: found lost with fault.at = read, expected fault.at = write");
+  refused({"--fault.at", "write", "--fault.kind", "stale"},
+          "configuration: fault.kind: found stale with fault.at = write, expected fault.at = read");
+  refused(
+      {"--fault.at", "read", "--fault.kind", "swap", "--fault.register", "3"},
+      "configuration: fault.kind: found swap of the registers '3' and 'any', expected two numbers in fault.register "
+      "and fault.with");
+  refused(
+      {"--fault.at", "read", "--fault.kind", "swap", "--fault.register", "3", "--fault.with", "0x3"},
+      "configuration: fault.kind: found swap of the registers '3' and '0x3', expected two numbers in fault.register "
+      "and fault.with");
   refused({"--fault.at", "read", "--fault.sm", "1"},
           "configuration: fault.sm: found 1, expected less than the 1 simulated (--sms)");
   refused({"--fault.at", "read", "--replay"}, "--replay has no operand storage: nothing for --fault.at");

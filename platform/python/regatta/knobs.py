@@ -95,11 +95,13 @@ Knobs = TypedDict("Knobs", {
     "fault.at": str,
     "fault.bit": int,
     "fault.cycle": int,  # cycles
+    "fault.kind": str,
     "fault.lane": int,
     "fault.pc": str,
     "fault.register": str,
     "fault.sm": int,
     "fault.warp": str,
+    "fault.with": str,
     "fetch.branch_latency": int,  # cycles
     "fetch.buffer_entries": int,  # instructions
     "fetch.instruction_bytes": int,  # bytes

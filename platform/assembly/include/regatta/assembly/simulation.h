@@ -77,7 +77,7 @@ struct SimulationOptions {
   /// Statistics of each launch (support::StatQuery), a sum of counters each.
   std::vector<std::string> launch_stats;
   Recording recording;
-  checker::FaultConfig fault;  ///< a bit to flip, to demonstrate the value checker
+  checker::FaultConfig fault;  ///< a fault to plant, to demonstrate the value checker
 };
 
 /// A reason for the cycles of a run (`why` in stats.json).
@@ -159,6 +159,8 @@ struct SimulationResult {
   WorkingSet register_working_set;
   RegisterShare register_use;
   std::string fault;         ///< the injected fault; empty: none
+  /// Whether the fault gave some lane another value: a lost or stale value may be equal to the right one.
+  bool fault_changed_value = false;
   std::string energy_table;  ///< its name
   double seconds = 0;        ///< host time
   /// With several SMs, of these: seconds of the first thread in SMs and in the memory, and the threads.
