@@ -51,8 +51,8 @@ void CtaRunner::matrix_product(Warp& w, const Op& op, LaneMask active) {
       }
       for (unsigned m = 0; m < columns; ++m) {
         for (unsigned n = 0; n < columns; ++n) {
-          std::uint64_t bits = 0;
-          std::memcpy(&bits, &d[m][n], sizeof bits);
+          std::uint64_t bits = 0xfff8000000000000;  // the NaN of all operations on f64
+          if (!std::isnan(d[m][n])) std::memcpy(&bits, &d[m][n], sizeof bits);
           f.result(2 * (n % 2), row_lanes * m + n / 2) = static_cast<std::uint32_t>(bits);
           f.result(2 * (n % 2) + 1, row_lanes * m + n / 2) = static_cast<std::uint32_t>(bits >> word_bits);
         }

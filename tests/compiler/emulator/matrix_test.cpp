@@ -253,6 +253,7 @@ TEST_CASE("mma.sync: f64 is a chain of fused multiplications and additions") {
   std::uniform_real_distribution<double> in(-1, 1);
   std::vector<double> data(128);
   for (double& x : data) x = in(random);
+  data[3 * 4] = std::nan("5");  // k = 3 of row 0 of A
   const std::uint64_t at = m.buffer("data", data);
   m.parameter(at);
   m.run();
@@ -262,7 +263,9 @@ TEST_CASE("mma.sync: f64 is a chain of fused multiplications and additions") {
       const unsigned row = lane / 4, column = lane % 4 * 2 + i;
       double sum = data[lane * 4 + 2 + i];
       for (unsigned k = 0; k < 4; ++k) sum = std::fma(data[(row * 4 + k) * 4], data[(column * 4 + k) * 4 + 1], sum);
-      CHECK(got[lane * 4 + 2 + i] == sum);
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, &got[lane * 4 + 2 + i], sizeof bits);
+      CHECK((row == 0 ? bits == 0xfff8000000000000 : got[lane * 4 + 2 + i] == sum));
     }
   }
 }
