@@ -10,7 +10,12 @@
 //     issue unless ports are short, and no younger instruction writes that early;
 //   - the path is all right on this machine: instructions come later than their bits allow, lanes are others, nobody
 //     looks at the cache again, or a read is as late as the result (several registers of one bank take cycles, and a
-//     short variable latency is over between issue and read).
+//     short variable latency is over between issue and read);
+//   - the machine has the result sooner than the bits count: a pair of constants has 6 cycles in the bits, for two
+//   moves
+//     of which the second starts two cycles later (compiler/passes/control), and on the machine
+//     latency.constant_load, 4.
+// An operand that was early by the machine's own cycles is one that the checker has to find with distinct results.
 //
 // REGATTA_CONTROL_FAULTS says how many programs, and prints the figures; REGATTA_SEED says which.
 #include <regatta/test/catch.h>
@@ -133,7 +138,7 @@ struct Counts {
   unsigned unread = 0;     ///< not found: sources that the machine reads long before they are overwritten
   unsigned outlives = 0;   ///< an entry of the register file cache that nobody looks at any more
   unsigned in_time = 0;    ///< all reads and writes come in order all the same
-  unsigned untold = 0;     ///< an operand of an old value, which the checker let pass: rare
+  unsigned sooner = 0;     ///< early by the bits' latency, and not by the machine's
   unsigned left = 0;       ///< an early issue, and a read that was not
 };
 
@@ -254,6 +259,7 @@ void plant(std::uint64_t seed, unsigned each, std::array<Counts, test::control_m
   REQUIRE_FALSE(program.finds(program.control(), true, "slow.toml"));
   const Order right = program.observe(program.control(), "machine.toml");
   REQUIRE_FALSE(right.any());
+  REQUIRE_FALSE(right.sooner);
   for (const Mutant& m : program.mutants(dice, each)) {
     CAPTURE(m.what, m.fault);
     if (!program.refused(m.control)) {
@@ -274,9 +280,10 @@ void plant(std::uint64_t seed, unsigned each, std::array<Counts, test::control_m
     c.by_order += order ? 1 : 0;
     if (order) continue;
     const Order cycles = program.observe(m.control, "machine.toml");
-    if (cycles.early_operand) {
-      ++c.untold;
-      missed += "no value tells: " + m.what + ": " + m.fault + "\n";
+    CHECK_FALSE(cycles.early_operand);
+    if (cycles.sooner) {
+      CHECK(cycles.sooner_opcodes == "ld.param.u64 ");
+      ++c.sooner;
     } else if (cycles.early_predicate) {
       ++c.by_cycles;
     } else if (program.finds(m.control, true, "slow.toml")) {
@@ -312,14 +319,13 @@ void plant_all(std::uint64_t first, std::uint64_t programs, unsigned each) {
              " faults; found: " + std::to_string(c.by_values) + " by values, " + std::to_string(c.by_order) +
              " by distinct values, " + std::to_string(c.slow) + " on the slow machine, " + std::to_string(c.by_cycles) +
              " by cycles; not found: " + std::to_string(c.unread) + " read before, " + std::to_string(c.outlives) +
-             " outlive the warp, " + std::to_string(c.in_time) + " in time, " + std::to_string(c.untold) + " untold, " +
+             " outlive the warp, " + std::to_string(c.in_time) + " in time, " + std::to_string(c.sooner) + " sooner, " +
              std::to_string(c.left) + " left\n";
   }
   if (std::getenv("REGATTA_CONTROL_FAULTS") != nullptr) WARN(table << harmless << " harmless changes\n" << missed);
   INFO(table << missed);
   for (const Counts& c : counts) {
     CHECK(5 * c.left <= c.faults + 5);
-    CHECK(50 * c.untold <= c.faults + 50);
     CHECK((each < 12 || c.by_order + c.slow > 0));
   }
 }

@@ -310,7 +310,7 @@ void plant_all(const std::string& kernel, const std::vector<std::string>& scheme
     }
     for (std::uint64_t round = 0; round < rounds; ++round) {
       for (const char* kind : {"flip", "lost", "stale", "swap"}) {
-        unsigned tries = 8;
+        unsigned tries = 40;
         while (bench.plant(scheme, bench.fault(dice, kind, cycles), table[kind]) && --tries != 0) {
         }
         CHECK(tries != 0);

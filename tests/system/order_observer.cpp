@@ -30,6 +30,7 @@ std::map<unsigned, std::vector<Passage>> read_passages(const std::string& kanata
     }
     if (what == "S" && text == "I") passage.issued = now;
     if (what == "S" && text == "X") passage.executed = now;
+    if (what == "S" && text == "W") passage.written = now;
     if (what == "R") {
       passage.retired = now;
       passages[warp].push_back(passage);
@@ -48,7 +49,10 @@ void OrderObserver::step(const Passage& p, trace::LaneMask active, Order& order)
   std::vector<unsigned> at_issue(i.source_predicates.begin(), i.source_predicates.begin() + i.source_predicate_count);
   if (i.guard.predicate >= 0) at_issue.push_back(static_cast<unsigned>(i.guard.predicate));
   if (i.reads_carry) at_issue.push_back(carry);
-  const Written now{latency != 0, latency != 0 ? p.executed + latency : p.retired};
+  // The machine may be quicker than the compiler counts.
+  const bool fixed = latency != 0;
+  const std::uint64_t counted = p.executed + latency;
+  const Written now{fixed, !fixed ? p.retired : p.written != 0 ? p.written : counted, counted, p.index};
   for (trace::LaneMask m = active; m != 0; m &= m - 1) {
     Lane& lane = lanes_[static_cast<unsigned>(__builtin_ctzll(m))];
     for (const unsigned r : at_issue) {
@@ -59,6 +63,11 @@ void OrderObserver::step(const Passage& p, trace::LaneMask active, Order& order)
       const Written& w = lane.registers[i.sources[s]];
       if (latency != 0 && w.fixed) {
         order.early_operand = order.early_operand || p.executed < w.when;
+        if (p.executed >= w.when && p.executed < w.counted) {
+          order.sooner = true;
+          const std::string& opcode = kernel_.instructions[w.index].opcode;
+          if (order.sooner_opcodes.find(opcode) == std::string::npos) order.sooner_opcodes += opcode + " ";
+        }
       } else if (p.issued + (w.fixed ? stages - 1 : 0) < w.when) {
         order.may_be_early = true;
       }

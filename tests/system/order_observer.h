@@ -19,6 +19,7 @@ namespace regatta::test {
 struct Passage {
   std::uint32_t index = 0;
   std::uint64_t issued = 0, executed = 0, retired = 0;
+  std::uint64_t written = 0;  ///< its results go to write-back; 0: it has none
 };
 
 /// Of each warp of the only CTA, in order of issue. `kanata`: the contents of the file.
@@ -26,7 +27,10 @@ std::map<unsigned, std::vector<Passage>> read_passages(const std::string& kanata
 
 /// Which reads and writes of a run came early, by the cycles of their instructions.
 struct Order {
-  bool early_operand = false;    ///< of fixed latency, one of such a result: it got an old value
+  bool early_operand = false;  ///< of fixed latency, one of such a result: it got an old value
+  /// One that is early by the latency in the control bits and not by the machine's: the machine had the result sooner.
+  bool sooner = false;
+  std::string sooner_opcodes;    ///< whose results these were
   bool early_predicate = false;  ///< likewise
   bool may_be_early = false;     ///< others, whose cycle is known by a few
   bool any() const { return early_operand || early_predicate || may_be_early; }
@@ -46,7 +50,9 @@ class OrderObserver {
   static constexpr unsigned carry = trace::max_predicates;
   struct Written {
     bool fixed = true;
-    std::uint64_t when = 0;  ///< the result is there
+    std::uint64_t when = 0;     ///< the result is there
+    std::uint64_t counted = 0;  ///< it would be, by the control bits
+    std::uint32_t index = 0;    ///< of the instruction
   };
   struct Lane {
     std::array<Written, trace::max_general_registers> registers;
