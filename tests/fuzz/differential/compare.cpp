@@ -6,6 +6,7 @@
 #include <regatta/tool/compile.h>
 #include <regatta/trace/types.h>
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -103,6 +104,36 @@ const std::vector<Variant>& variants() {
     return list;
   }();
   return all;
+}
+
+void count_modern(const std::string& ptx, std::map<std::string, std::uint64_t>& counts) {
+  const std::pair<const char*, std::vector<std::string>> kinds[] = {
+      {"mma of f16, bf16, tf32", {".f16.f16", ".bf16.bf16", ".tf32.tf32"}},
+      {"mma of e4m3, e5m2", {".e4m3.", ".e5m2."}},
+      {"mma of f64", {".f64.f64"}},
+      {"mma of s8, u8", {".s8.", ".u8."}},
+      {"mma of s4, u4", {".s4.", ".u4."}},
+      {"mma of b1", {".popc"}},
+  };
+  std::map<std::string, bool> found;
+  for (std::size_t at = 0; at < ptx.size();) {
+    const std::size_t end = std::min(ptx.find('\n', at), ptx.size());
+    const std::string line = ptx.substr(at, end - at);
+    at = end + 1;
+    const auto has = [&](const std::string& what) { return line.find(what) != std::string::npos; };
+    if (has("  mma.sync.")) {
+      const std::string form = line.substr(0, line.find('{'));
+      for (const auto& [name, types] : kinds) {
+        for (const std::string& type : types) found[name] = found[name] || form.find(type) != std::string::npos;
+      }
+    }
+    for (const char* name : {"ldmatrix", "stmatrix", "movmatrix", "wmma.mma", "cp.async.ca", "cp.async.cg",
+                             "cp.async.mbarrier.arrive", "cp.async.bulk.shared::cluster.global",
+                             "cp.async.bulk.global.shared::cta", "mbarrier.try_wait", "mbarrier.test_wait"}) {
+      if (has(name)) found[name] = true;
+    }
+  }
+  for (const auto& [name, is_there] : found) counts[name] += is_there ? 1 : 0;
 }
 
 std::string compare(const Program& program, Totals* totals) { return compare(program, print(program), totals); }

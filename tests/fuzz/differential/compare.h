@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct Totals {
   std::uint64_t divergent_branches = 0;
   std::uint64_t warp_instructions = 0;
 };
+
+/// Adds one to the count of each kind of modern instruction that the text has.
+void count_modern(const std::string& ptx, std::map<std::string, std::uint64_t>& counts);
 
 /// Memory after the program, in every variant, against the oracle's; "" if all agree, else which variant differs,
 /// where.

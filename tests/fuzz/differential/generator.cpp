@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 
+#include "modern.h"
 #include "operations.h"
 
 namespace regatta::test::differential {
@@ -45,7 +46,7 @@ constexpr float floats[] = {0.0f, -0.0f, 1.0f, -1.0f, 0.5f, 3.0f, 1e-40f, 1e38f,
 
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed) : random_(seed) {}
+  Generator(std::uint64_t seed, bool modern) : random_(seed) { program_.modern = modern; }
 
   Program run() {
     // Few variables keep a program in 16 registers, many spill even predicates.
@@ -56,7 +57,7 @@ class Generator {
     initial_ = &program_.initial;
     const unsigned length = 4 + below(30);
     for (unsigned n = 0; n < length; ++n) {
-      program_.body.push_back(below(5) == 0 ? together() : statement(0));
+      program_.body.push_back(below(program_.modern ? 2 : 5) == 0 ? together() : statement(0));
     }
     // From here on threads may leave.
     exits_ = true;
@@ -228,12 +229,15 @@ class Generator {
       return s;
     }
     if (kind == 6 && !in_function_ && !program_.functions.empty()) return call();
-    if (kind >= 7 && kind < 12 && !in_function_) return memory();
+    if (kind >= 7 && kind < 12 && !in_function_) {
+      return program_.modern && kind == 7 ? draw_copy(draws_) : memory();
+    }
     return operation();
   }
 
   /// One that all threads do together.
   Statement together() {
+    if (program_.modern && below(3) != 0) return draw_together(draws_);
     Statement s;
     switch (below(4)) {
       case 0:
@@ -267,6 +271,8 @@ class Generator {
   }
 
   std::mt19937_64 random_;
+  const Draws draws_{[this](std::size_t n) { return below(n); }, [this](char c) { return variable(c); },
+                     [this](char c) { return count(c); }, [this] { return operation(); }};
   Program program_;
   const Initial* initial_ = nullptr;
   unsigned loops_ = 0;
@@ -276,6 +282,8 @@ class Generator {
 
 }  // namespace
 
-Program generate(std::uint64_t seed) { return Generator(seed).run(); }
+Program generate(std::uint64_t seed, Instructions instructions) {
+  return Generator(seed, instructions == Instructions::modern).run();
+}
 
 }  // namespace regatta::test::differential

@@ -22,14 +22,16 @@ struct Options {
   std::uint64_t seed = 1;
   std::string out = ".";
   bool print = false;
+  Instructions instructions = Instructions::modern;
 };
 
 constexpr const char* help_text =
-    "usage: fuzz_differential [--programs N] [--seed FIRST] [--out FOLDER] [--print]\n"
+    "usage: fuzz_differential [--programs N] [--seed FIRST] [--out FOLDER] [--plain] [--print]\n"
     "Runs N random programs, seeds FIRST and up, with 255 and 16 registers, scheduled and in order, on 32 and 64 "
     "lanes,\n"
     "and once looking for races, and compares memory with what the program means. A program on which they differ is\n"
     "written to FOLDER, minimised.\n"
+    "  --plain   without matrix products, asynchronous copies and mbarriers\n"
     "  --print   write the PTX of the first program to standard output and end\n"
     "Exit status: 0 all agree; 2 usage; 3 a difference.\n";
 
@@ -48,6 +50,10 @@ Options parse(int argc, char** argv) {
     const std::string option = argv[i];
     if (option == "--print") {
       o.print = true;
+      continue;
+    }
+    if (option == "--plain") {
+      o.instructions = Instructions::plain;
       continue;
     }
     const char* value = i + 1 < argc ? argv[++i] : nullptr;
@@ -78,14 +84,20 @@ void report(const Options& o, std::uint64_t seed, const Program& program, const 
 int run(const Options& o) {
   Totals totals;
   std::uint64_t different = 0;
+  std::map<std::string, std::uint64_t> modern;
   regatta::test::Watchdog watchdog("nothing", std::chrono::seconds(300));
   for (std::uint64_t seed = o.seed; seed < o.seed + o.programs; ++seed) {
     watchdog.restart("the program of seed " + std::to_string(seed));
-    const Program program = generate(seed);
-    const std::string difference = compare(program, &totals);
+    const Program program = generate(seed, o.instructions);
+    const std::string text = print(program);
+    count_modern(text, modern);
+    const std::string difference = compare(program, text, &totals);
     if (difference.empty()) continue;
     ++different;
     report(o, seed, program, difference);
+  }
+  for (const auto& [name, programs] : modern) {
+    std::printf("  %s: in %llu programs\n", name.c_str(), static_cast<unsigned long long>(programs));
   }
   std::printf(
       "%llu programs in %zu variants: %llu differ; %llu spilled at 16 registers; %llu warp instructions, %llu "
@@ -111,7 +123,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (options.print) {
-    std::fputs(print(generate(options.seed)).c_str(), stdout);
+    std::fputs(print(generate(options.seed, options.instructions)).c_str(), stdout);
     return 0;
   }
   return run(options);

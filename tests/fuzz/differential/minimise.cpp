@@ -78,6 +78,7 @@ class Minimiser {
     const bool needs_guard = s.kind == Statement::Kind::branch || s.kind == Statement::Kind::leave;
     if (s.guard >= 0 && !needs_guard) attempt(s, [](Statement& t) { t.guard = -1; });
     if (s.kind == Statement::Kind::loop && s.trips != 1) attempt(s, [](Statement& t) { t.trips = 1; });
+    if (s.copies.size() > 1) attempt(s, [](Statement& t) { t.copies.pop_back(); });
     list(s.body);
     list(s.other);
   }

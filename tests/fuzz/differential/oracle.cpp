@@ -5,38 +5,12 @@
 #include <stdexcept>
 
 #include "operations.h"
+#include "threads.h"
 
 namespace regatta::test::differential {
 namespace {
 
-constexpr unsigned lanes = 32;  // of a warp as CUDA knows it, whatever the width of the machine
-
-/// Values of variables, by class.
-using Frame = std::array<std::vector<std::uint64_t>, class_count>;
-
 enum class Flow : std::uint8_t { on, left, exited };
-
-std::uint64_t cut(std::uint64_t v, char c) {
-  if (c == 'p') return v & 1;
-  const unsigned bytes = class_bytes(c);
-  return bytes == 8 ? v : v & ((std::uint64_t{1} << (8 * bytes)) - 1);
-}
-
-struct Thread {
-  Frame frame;
-  std::array<std::array<std::uint8_t, slot_bytes>, 3> slots{};  ///< by Space
-  bool exited = false;
-};
-
-std::uint64_t get(const Frame& f, const Operand& o) {
-  return o.immediate ? o.bits : f[class_index(o.type)][o.variable];
-}
-void set(Frame& f, const Operand& o, std::uint64_t v) { f[class_index(o.type)][o.variable] = cut(v, o.type); }
-
-bool guard_holds(const Frame& f, const Statement& s) {
-  if (s.guard < 0) return true;
-  return (f[class_index('p')][static_cast<unsigned>(s.guard)] != 0) != s.guard_negated;
-}
 
 class Walk {
  public:
@@ -61,6 +35,8 @@ class Walk {
         return Flow::on;
       case Statement::Kind::call:
         return call(s, f);
+      case Statement::Kind::copy:
+        return copy(s, f);
       default:
         throw std::logic_error("a statement that all threads do together, in one thread");
     }
@@ -113,6 +89,27 @@ class Walk {
     }
   }
 
+  Flow copy(const Statement& s, Frame& f) {
+    const bool holds = guard_holds(f, s);
+    auto& to = thread_.slots[static_cast<unsigned>(Space::shared)];
+    if (holds) {
+      const auto& from = thread_.slots[static_cast<unsigned>(Space::global)];
+      for (const CopyPart& c : s.copies) {
+        unsigned bytes = c.bytes;
+        if (c.mode == CopyPart::Mode::cut) bytes = static_cast<unsigned>(get(f, c.operand)) & (c.bytes - 1);
+        if (c.mode == CopyPart::Mode::ignored && get(f, c.operand) != 0) bytes = 0;
+        std::memset(&to[c.to], 0, c.bytes);
+        if (bytes != 0) std::memcpy(&to[c.to], &from[c.from], bytes);
+      }
+    }
+    const Flow flow = list(s.body, f);
+    if (!holds) return flow;
+    std::uint32_t word = 0;
+    std::memcpy(&word, &to[s.copies[0].to], sizeof word);
+    set(f, s.to[0], word);
+    return flow;
+  }
+
   Flow call(const Statement& s, Frame& f) {
     const Function& callee = program_.functions[s.function];
     Frame frame = callee.initial;
@@ -160,6 +157,15 @@ class Cta {
           break;
         case Statement::Kind::reduce:
           reduce(s);
+          break;
+        case Statement::Kind::product:
+        case Statement::Kind::transpose:
+        case Statement::Kind::matrix_load:
+        case Statement::Kind::matrix_store:
+        case Statement::Kind::memory_product:
+        case Statement::Kind::bulk_load:
+        case Statement::Kind::bulk_store:
+          run_modern(s, threads_);
           break;
         default:
           for (Thread& t : threads_) {
@@ -246,7 +252,13 @@ class Cta {
   }
 
   void exchange(const Statement& s) {
-    const auto values = all(s.from[0]);
+    std::vector<std::uint64_t> values;
+    if (s.mode == by_copy) {
+      for (const Thread& t : threads_)
+        values.push_back(word_of(t.slots[static_cast<unsigned>(Space::global)], s.offset));
+    } else {
+      values = all(s.from[0]);
+    }
     for (unsigned t = 0; t < threads_per_cta; ++t) {
       set(threads_[t].frame, s.to[0], values[(t + s.distance) % threads_per_cta]);
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdarg>
 #include <cstdio>
+#include <utility>
 
+#include "modern.h"
 #include "operations.h"
 #include "program.h"
 
@@ -61,18 +63,20 @@ class Printer {
   explicit Printer(const Program& program) : program_(program) {}
 
   std::string run() {
-    text_ = ".version 7.0\n.target sm_75\n.address_size 64\n";
+    text_ = program_.modern ? ".version 8.0\n.target sm_90\n" : ".version 7.0\n.target sm_75\n";
+    text_ += ".address_size 64\n";
     for (std::size_t i = 0; i < program_.functions.size(); ++i) function(i);
     text_ += ".visible .entry k(.param .u64 out)\n{\n";
     declare(program_.initial);
     text_ += format(
-        "  .shared .align 16 .b8 tile[%u];\n  .shared .align 4 .b8 area[%u];\n  .shared .align 4 .b8 "
+        "  .shared .align 16 .b8 tile[%u];\n  .shared .align 16 .b8 area[%u];\n  .shared .align 4 .b8 "
         "counter[4];\n  .local .align 16 .b8 frame[%u];\n",
         threads_per_cta * slot_bytes, threads_per_cta * 4, slot_bytes);
     text_ += "  .reg .b32 %tid, %lin, %own_shared;\n  .reg .b64 %own_global, %own_local, %gen_shared, %gen_local;\n";
     places();
     clear_slots();
     first_values();
+    if (program_.modern) text_ += modern_start();
     list(program_.body);
     results();
     text_ += "  ret;\n}\n";
@@ -236,10 +240,21 @@ class Printer {
       case Statement::Kind::vote:
         return vote(s);
       case Statement::Kind::exchange:
-        return exchange(s);
+        return s.mode == by_barrier ? exchange(s) : modern(s);
       case Statement::Kind::reduce:
         return reduce(s);
+      default:
+        return modern(s);
     }
+  }
+
+  void modern(const Statement& s) {
+    const std::string before = std::exchange(text_, {});
+    list(s.body);
+    const std::string body = std::exchange(text_, before);
+    text_ += print_modern(
+        program_, s, phase_, [this] { return label(); }, body);
+    if (uses_mbarrier(s)) ++phase_;
   }
 
   void operation(const Statement& s) {
@@ -350,9 +365,13 @@ class Printer {
   std::string text_;
   std::vector<std::string> ends_;  ///< of the loops around
   unsigned labels_ = 0;
+  unsigned phase_ = 0;  ///< of the mbarrier
 };
 
 }  // namespace
+
+std::string operand_name(const Operand& o) { return name(o); }
+std::string guard_text(const Statement& s) { return guard_of(s); }
 
 std::string print(const Program& program) { return Printer(program).run(); }
 
