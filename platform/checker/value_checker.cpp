@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/checker/value_checker.h>
 
+#include "operand_name.h"
 #include "unwritten_reads.h"
 
 #include <algorithm>
@@ -180,6 +181,7 @@ void ValueChecker::report(Cycle cycle, const DynamicInstruction& d, unsigned reg
   m.expected = expected[m.lane];
   m.got = got[m.lane];
   m.origin = origin;
+  if (!bypassed) m.operand = operand_name(*d.info, reg);
   m.reused_load = bypassed && d.info->op_class == trace::OpClass::load;
   tell(m);
 }
@@ -253,7 +255,9 @@ std::string Mismatch::message() const {
   if (shared_offset) {
     out << " byte " << *shared_offset << " of the CTA's shared memory";
   } else {
-    out << " register R" << reg << " lanes 0x" << std::hex << lanes << std::dec;
+    out << " register R" << reg;
+    if (!operand.empty()) out << " (" << operand << ")";
+    out << " lanes 0x" << std::hex << lanes << std::dec;
   }
   if (budget != 0) {
     out << ": its threads have " << budget << " registers since their last setmaxnreg, or their start, at cycle "

@@ -247,14 +247,23 @@ class Bench {
     }
     CHECK(run.status == 3);
     static const std::regex found(
-        "value mismatch: kernel (\\S+) .* PC 0x([0-9a-f]+) (\\S+) .*register R(\\d+) lanes 0x[0-9a-f]+: lane \\d+ "
+        "value mismatch: kernel (\\S+) .* PC 0x([0-9a-f]+) (\\S+) .*register R(\\d+)(?: \\((.*)\\))? lanes "
+        "0x[0-9a-f]+: lane \\d+ "
         "expected (0x[0-9a-f]+) got (0x[0-9a-f]+) from");
     std::smatch m;
     REQUIRE(std::regex_search(run.err, m, found));
     const auto reg = static_cast<unsigned>(std::stoul(m[4]));
     CHECK(std::find(f.hit.begin(), f.hit.end(), reg) != f.hit.end());
-    CHECK(m[5] != m[6]);
-    if (f.kind != "lost") CHECK(std::stoul(m[2], nullptr, 16) == f.fragment.pc);
+    CHECK(m[6] != m[7]);
+    const bool product = m[3].str().find("mma.") != std::string::npos;
+    CHECK(m[5].matched == product);
+    if (f.kind != "lost") {
+      CHECK(product);
+      CHECK(std::stoul(m[2], nullptr, 16) == f.fragment.pc);
+      const auto& registers = f.fragment.registers;
+      const auto place = std::find(registers.begin(), registers.end(), reg) - registers.begin();
+      CHECK(m[5].str().find(f.fragment.name + std::to_string(place)) != std::string::npos);
+    }
     ++counts.found;
     return false;
   }

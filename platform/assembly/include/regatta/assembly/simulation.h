@@ -158,7 +158,7 @@ struct SimulationResult {
   std::vector<std::string> launch_stats;   ///< what LaunchResult::stats holds
   WorkingSet register_working_set;
   RegisterShare register_use;
-  std::string fault;         ///< the injected fault; empty: none
+  std::string fault;  ///< the injected fault; empty: none
   /// Whether the fault gave some lane another value: a lost or stale value may be equal to the right one.
   bool fault_changed_value = false;
   std::string energy_table;  ///< its name

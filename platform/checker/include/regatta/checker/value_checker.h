@@ -26,6 +26,7 @@ struct Mismatch {
   std::uint64_t pc = 0;  ///< bytes
   std::string opcode;
   unsigned reg = 0;
+  std::string operand;  ///< of a matrix product: the register's place in a fragment, "A1"; else empty
   /// Of a word of shared memory instead of a register: its first byte, from the start of the CTA's shared memory.
   std::optional<std::uint32_t> shared_offset;
   protocol::LaneMask lanes = 0;  ///< active lanes that differ
