@@ -7,8 +7,8 @@
 
 namespace regatta::models {
 
-PairLockRule::PairLockRule(const sc_core::sc_module_name& name, bool enforced, support::ClockDomain& clock)
-    : sc_module(name), pairs("pairs"), rule("rule"), clock_(clock), enforced_(enforced) {
+PairLockRule::PairLockRule(const sc_core::sc_module_name& name, LockGrant grant, support::ClockDomain& clock)
+    : sc_module(name), pairs("pairs"), rule("rule"), clock_(clock), grant_(grant) {
   rule.bind(*this);
 }
 
@@ -26,10 +26,15 @@ void PairLockRule::complain(PairMember cta, const char* did, const char* expecte
           .c_str());
 }
 
-void PairLockRule::taken(PairMember cta) {
-  if (!may_take(cta)) complain(cta, "takes", "none on the other side");
-  ++held_[cta.pair][cta.side];
+bool PairLockRule::taken(const LockClaim& claim) {
+  if (!may_take(claim)) {
+    complain(claim.cta, "takes",
+             grant_ == LockGrant::warp ? "none on the other side, the pair's owner, or a partner that has ended"
+                                       : "none on the other side");
+  }
+  ++held_[claim.cta.pair][claim.cta.side];
   ++taken_;
+  return grant_ != LockGrant::warp || !follows(claim);
 }
 
 void PairLockRule::returned(PairMember cta) {

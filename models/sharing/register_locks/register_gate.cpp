@@ -57,7 +57,9 @@ void RegisterGate::kernel_started(const protocol::KernelContext& context) {
     if (!member) continue;
     warps_[i].paired = true;
     warps_[i].cta = *member;
-    warps_[i].lock = member->pair * warps_per_cta_ + static_cast<unsigned>(i % warps_per_cta_);
+    const auto number = static_cast<unsigned>(i % warps_per_cta_);
+    warps_[i].lock = member->pair * warps_per_cta_ + number;
+    warps_[i].partner = pairs_->slot(member->partner()).value() * warps_per_cta_ + number;
   }
   shared_.assign(context.traits->size(), false);
   for (std::size_t i = 0; i < shared_.size(); ++i) shared_[i] = names_shared((*context.traits)[i]);
@@ -66,6 +68,8 @@ void RegisterGate::kernel_started(const protocol::KernelContext& context) {
 void RegisterGate::cta_launched(const protocol::CtaInfo& cta) {
   const std::optional<PairMember> member = pairs_->member(cta.cta);
   if (!member) return;
+  const std::size_t own = std::size_t{cta.cta.value()} * warps_per_cta_;
+  for (std::size_t i = own; i < own + warps_per_cta_; ++i) warps_[i].ended = false;
   const protocol::CtaSlot partner = pairs_->slot(member->partner());
   const std::size_t first = std::size_t{partner.value()} * warps_per_cta_;
   const bool is_resident = std::any_of(warps_.begin() + static_cast<std::ptrdiff_t>(first),
@@ -80,6 +84,7 @@ void RegisterGate::cta_launched(const protocol::CtaInfo& cta) {
 void RegisterGate::warp_started(const protocol::WarpInfo& warp) {
   Warp& w = warps_[warp.warp.value()];
   w.resident = true;
+  w.ended = false;
   w.closed = false;
 }
 
@@ -105,8 +110,9 @@ void RegisterGate::issued(const DynamicInstruction& d) {
   ++checks_;
   if (!names_shared(d) || locks_->holder(w.lock) == d.warp) return;
   ++acquires_;
+  const LockClaim claim = claim_of(w);
   locks_->take(w.lock, d.warp);
-  rule_->taken(w.cta);
+  if (!rule_->taken(claim)) return;
   const protocol::CtaSlot cta = pairs_->slot(w.cta);
   owners_->took(cta);
   if (owners_->role(cta) != WarpRole::owner) {
@@ -118,9 +124,14 @@ void RegisterGate::issued(const DynamicInstruction& d) {
 void RegisterGate::warp_finished(const protocol::WarpInfo& warp) {
   Warp& w = warps_[warp.warp.value()];
   w.resident = false;
-  if (!w.paired || locks_->holder(w.lock) != warp.warp) return;
-  locks_->give_back(w.lock, warp.warp);
-  rule_->returned(w.cta);
+  w.ended = true;
+  if (!w.paired) return;
+  if (locks_->holder(w.lock) == warp.warp) {
+    locks_->give_back(w.lock, warp.warp);
+    rule_->returned(w.cta);
+  } else if (!warps_[w.partner].closed) {
+    return;
+  }
   reopen(w.cta.partner());
 }
 

@@ -32,8 +32,12 @@ std::string RegisterSharing::idle(const assembly::RunFacts& facts) const {
 
 void RegisterSharing::declare(support::OptionSet& o) {
   PairSharing::declare(o);
+  o.add("register_sharing.lock", lock_,
+        "a warp may take a free lock when its own partner warp has ended (warp), or only when no warp of its "
+        "partner's CTA holds one (cta)",
+        {"warp", "cta"});
   o.add("register_sharing.deadlock_rule", deadlock_rule_,
-        "only one CTA of a pair holds locks at a time; false may deadlock, for experiments");
+        "false: a warp may take a free lock in any case, which may deadlock, for experiments");
   o.add("register_sharing.dynamic", dynamic_,
         "non-owner warps issue memory instructions with a probability that follows the stalls; never on SM 0");
   dynamic_config_.declare("register_sharing.", o);
@@ -52,6 +56,11 @@ std::string RegisterSharing::held_by_ctas() const {
   return "a CTA of '" + name() + "' holds registers for which its partner waits";
 }
 
+models::LockGrant RegisterSharing::grant() const {
+  if (!deadlock_rule_) return models::LockGrant::always;
+  return lock_ == "cta" ? models::LockGrant::cta : models::LockGrant::warp;
+}
+
 void RegisterSharing::add_parts(const assembly::BuildContext& c, assembly::SmParts& parts) {
   // The names are the new parts'.
   parts.residency.reset();
@@ -62,7 +71,7 @@ void RegisterSharing::add_parts(const assembly::BuildContext& c, assembly::SmPar
                                                            c.machine.sm.sub_cores, c.clock);
   auto owners = std::make_unique<models::OwnerTable>("owner_table");
   auto locks = std::make_unique<models::LockTable>("lock_table", c.clock);
-  auto rule = std::make_unique<models::PairLockRule>("lock_rule", deadlock_rule_, c.clock);
+  auto rule = std::make_unique<models::PairLockRule>("lock_rule", grant(), c.clock);
   auto gate = std::make_unique<models::RegisterGate>("register_gate", c.clock);
   parts.row_uses = {&file->row_use};
   file->pairs.bind(residency->pairs);

@@ -49,9 +49,11 @@ class RegisterSharing : public PairSharing {
   virtual models::LockRule& rule_for_gate(assembly::SmParts&, models::LockRule& rule) { return rule; }
 
  private:
+  models::LockGrant grant() const;
   void add_dynamic(const assembly::BuildContext& context, assembly::SmParts& parts, models::PairedRegisters& pairs,
                    models::OwnerTable& owners);
 
+  std::string lock_ = "warp";
   bool deadlock_rule_ = true;
   bool dynamic_ = false;
   models::DynamicWarpsConfig dynamic_config_;

@@ -255,6 +255,7 @@ Knobs = TypedDict("Knobs", {
     "register_sharing.dynamic_period": int,  # cycles
     "register_sharing.dynamic_seed": int,
     "register_sharing.dynamic_steps": int,  # steps
+    "register_sharing.lock": str,
     "register_sharing.t": str,
     "regmutex.pool_registers": int,  # warp registers
     "retry_queue.entries": int,  # instructions

@@ -12,8 +12,14 @@
 
 using namespace regatta;
 using namespace regatta::test::sharing;
+using models::LockClaim;
+using models::LockGrant;
 
 namespace {
+
+LockClaim by(PairMember cta, bool is_owner = false, bool partner_ended = false) {
+  return {cta, is_owner, partner_ended};
+}
 
 template <class F>
 std::string error(F&& work) {
@@ -33,8 +39,8 @@ struct TableBench {
 };
 
 struct RuleBench {
-  explicit RuleBench(bool enforced = true)
-      : pairs("pairs", 0, 2, 3), rule("rule", enforced, test::clock(period)), launch(4, 2, 8) {
+  explicit RuleBench(LockGrant grant = LockGrant::cta)
+      : pairs("pairs", 0, 2, 3), rule("rule", grant, test::clock(period)), launch(4, 2, 8) {
     rule.pairs.bind(pairs);
     run_to(1);
     rule.kernel_started(launch.context);
@@ -79,31 +85,31 @@ TEST_CASE("lock table alone: what it refuses") {
 TEST_CASE("deadlock rule alone: locks of a pair are those of one CTA") {
   RuleBench b;
   const PairMember a{1, 0}, partner{1, 1}, other{0, 1};
-  CHECK(b.rule.may_take(a));
-  CHECK(b.rule.may_take(partner));
-  b.rule.taken(a);
-  CHECK(b.rule.may_take(a));
-  CHECK_FALSE(b.rule.may_take(partner));
-  CHECK(b.rule.may_take(other));
-  b.rule.taken(a);
+  CHECK(b.rule.may_take(by(a)));
+  CHECK(b.rule.may_take(by(partner)));
+  b.rule.taken(by(a));
+  CHECK(b.rule.may_take(by(a)));
+  CHECK_FALSE(b.rule.may_take(by(partner)));
+  CHECK(b.rule.may_take(by(other)));
+  b.rule.taken(by(a));
   b.rule.returned(a);
-  CHECK_FALSE(b.rule.may_take(partner));  // one is left
+  CHECK_FALSE(b.rule.may_take(by(partner)));  // one is left
   b.rule.returned(a);
-  CHECK(b.rule.may_take(partner));
-  b.rule.taken(partner);
-  CHECK_FALSE(b.rule.may_take(a));
+  CHECK(b.rule.may_take(by(partner)));
+  b.rule.taken(by(partner));
+  CHECK_FALSE(b.rule.may_take(by(a)));
   CHECK(stat_of(b.rule, "taken") == 3);
   CHECK(stat_of(b.rule, "returned") == 2);
   b.rule.kernel_started(b.launch.context);
-  CHECK(b.rule.may_take(a));
+  CHECK(b.rule.may_take(by(a)));
 }
 
 TEST_CASE("deadlock rule alone: what it refuses") {
   RuleBench b;
-  b.rule.taken({1, 0});
-  b.rule.taken({1, 0});
+  b.rule.taken(by({1, 0}));
+  b.rule.taken(by({1, 0}));
   CHECK(error([&] {
-          b.rule.taken({1, 1});
+          b.rule.taken(by({1, 1}));
         }) ==
         "rule in cycle 1: side 1 of pair 1 takes a lock, and sides 0 and 1 hold 2 and 0; expected none on the other "
         "side");
@@ -114,11 +120,34 @@ TEST_CASE("deadlock rule alone: what it refuses") {
         "this side");
 }
 
+TEST_CASE("deadlock rule alone: by warp, behind a partner that has ended, and the owner in any case") {
+  RuleBench b(LockGrant::warp);
+  const PairMember owner{1, 0}, behind{1, 1};
+  CHECK(b.rule.may_take(by(behind)));
+  CHECK_FALSE(b.rule.taken(by(owner, true)));  // it is the owner already
+  CHECK_FALSE(b.rule.may_take(by(behind)));
+  CHECK(b.rule.may_take(by(behind, false, true)));
+  CHECK_FALSE(b.rule.taken(by(behind, false, true)));  // and stays behind
+  CHECK(b.rule.may_take(by(owner, true)));             // though the other side holds a lock
+  CHECK_FALSE(b.rule.may_take(by(owner)));
+  b.rule.returned(owner);
+  CHECK(b.rule.taken(by(behind)));  // no lock on the other side: it takes the ownership over
+  CHECK(error([&] { b.rule.taken(by(owner)); }) ==
+        "rule in cycle 1: side 0 of pair 1 takes a lock, and sides 0 and 1 hold 0 and 2; expected none on the other "
+        "side, the pair's owner, or a partner that has ended");
+}
+
+TEST_CASE("deadlock rule alone: by CTA, who the owner is and who has ended changes nothing") {
+  RuleBench b;
+  CHECK(b.rule.taken(by({1, 0})));
+  CHECK_FALSE(b.rule.may_take(by({1, 1}, true, true)));
+}
+
 TEST_CASE("deadlock rule alone: switched off, it counts and lets both sides take locks") {
-  RuleBench b(false);
-  b.rule.taken({0, 0});
-  CHECK(b.rule.may_take({0, 1}));
-  b.rule.taken({0, 1});
+  RuleBench b(LockGrant::always);
+  b.rule.taken(by({0, 0}));
+  CHECK(b.rule.may_take(by({0, 1})));
+  b.rule.taken(by({0, 1}));
   b.rule.returned({0, 1});
   b.rule.returned({0, 0});
   CHECK(stat_of(b.rule, "taken") == 2);
@@ -130,10 +159,10 @@ TEST_CASE("deadlock rule alone: random locks") {
   std::array<std::array<unsigned, 2>, 2> held{};
   for (unsigned n = 0; n < 20000; ++n) {
     const PairMember m{static_cast<unsigned>(random() % 2), static_cast<unsigned>(random() % 2)};
-    REQUIRE(b.rule.may_take(m) == (held[m.pair][1 - m.side] == 0));
+    REQUIRE(b.rule.may_take(by(m)) == (held[m.pair][1 - m.side] == 0));
     if (random() % 2 == 0) {
-      if (!b.rule.may_take(m)) continue;
-      b.rule.taken(m);
+      if (!b.rule.may_take(by(m))) continue;
+      b.rule.taken(by(m));
       ++held[m.pair][m.side];
     } else if (held[m.pair][m.side] != 0) {
       b.rule.returned(m);

@@ -22,10 +22,10 @@ namespace {
 struct GateBench {
   static constexpr unsigned warps_per_cta = 3, own = 0, reads_shared = 1, writes_shared = 2;
 
-  explicit GateBench(bool enforced = true)
+  explicit GateBench(models::LockGrant grant = models::LockGrant::cta)
       : pairs("pairs", 1, 2, 4),
         table("table", test::clock(period)),
-        rule("rule", enforced, test::clock(period)),
+        rule("rule", grant, test::clock(period)),
         owners("owners"),
         gate("gate", test::clock(period)),
         launch(5, warps_per_cta, 8),
@@ -147,6 +147,43 @@ TEST_CASE("register gate alone: the CTA that takes the first lock of a pair keep
   CHECK(b.issue(1, 1, GateBench::writes_shared));
 }
 
+TEST_CASE("register gate alone: by warp, a warp goes on when its own partner has ended, and its CTA stays behind") {
+  GateBench b(models::LockGrant::warp);
+  CHECK(b.issue(1, 0, GateBench::writes_shared));
+  CHECK(b.issue(1, 1, GateBench::writes_shared));
+  CHECK_FALSE(b.issue(3, 0, GateBench::writes_shared));
+  CHECK_FALSE(b.issue(3, 1, GateBench::writes_shared));
+  CHECK_FALSE(b.issue(3, 2, GateBench::writes_shared));  // lock 2 is free, but its owner warp lives
+  b.end(1, 0);
+  CHECK(b.closed.warps == Warps{GateBench::warp(3, 1), GateBench::warp(3, 2)});
+  CHECK(b.issue(3, 0, GateBench::writes_shared));
+  CHECK(b.owners.owners == std::set<unsigned>{1, 2});
+  CHECK(b.issue(1, 2, GateBench::writes_shared));  // the owner does not wait for lock 0
+  b.end(1, 2);
+  CHECK(b.closed.warps == Warps{GateBench::warp(3, 1)});
+}
+
+TEST_CASE("register gate alone: by warp, a partner that never took the lock opens it by its end") {
+  GateBench b(models::LockGrant::warp);
+  CHECK(b.issue(1, 0, GateBench::writes_shared));
+  CHECK_FALSE(b.issue(3, 2, GateBench::writes_shared));
+  b.end(1, 2);
+  CHECK(b.closed.warps.empty());
+  CHECK(b.issue(3, 2, GateBench::writes_shared));
+}
+
+TEST_CASE("register gate alone: by warp, a warp that has been launched and starts later has not ended") {
+  GateBench b(models::LockGrant::warp);
+  for (unsigned i = 0; i < 3; ++i) b.end(1, i);
+  for (unsigned i = 0; i < 3; ++i) b.end(3, i);
+  b.gate.cta_launched(b.launch.cta(1));
+  b.gate.warp_started(b.launch.warp(GateBench::warp(1, 0)));
+  CHECK(b.issue(1, 0, GateBench::writes_shared));
+  b.gate.cta_launched(b.launch.cta(3));
+  b.gate.warp_started(b.launch.warp(GateBench::warp(3, 2)));
+  CHECK_FALSE(b.issue(3, 2, GateBench::writes_shared));
+}
+
 TEST_CASE("register gate alone: warps that never took the lock change nothing when they end") {
   GateBench b;
   CHECK(b.issue(1, 0, GateBench::reads_shared));
@@ -170,7 +207,7 @@ TEST_CASE("register gate alone: moves that another gate inserts are looked at th
 }
 
 TEST_CASE("register gate alone: with the rule off, warps of both CTAs hold locks and a circle is named") {
-  GateBench b(false);
+  GateBench b(models::LockGrant::always);
   // Figure 2.8: warps 3 and 10 hold locks and are at barriers, for which warps 4 and 9 have not arrived.
   CHECK(b.issue(1, 0, GateBench::writes_shared));
   CHECK(b.issue(3, 1, GateBench::writes_shared));

@@ -8,6 +8,7 @@
 
 using namespace regatta;
 using models::CtaOwners;
+using models::LockClaim;
 using models::LockRule;
 using models::OwnerTable;
 using models::PairMember;
@@ -59,8 +60,8 @@ class KeepsLock : public Before<RegisterLocks> {
 class AgreesAlways : public Before<LockRule> {
  public:
   using Before::Before;
-  bool may_take(PairMember) const override { return true; }
-  void taken(PairMember) override {}
+  bool may_take(const LockClaim&) const override { return true; }
+  bool taken(const LockClaim&) override { return true; }
   void returned(PairMember) override {}
 };
 
@@ -68,8 +69,8 @@ class AgreesAlways : public Before<LockRule> {
 class AgreesAndTells : public Before<LockRule> {
  public:
   using Before::Before;
-  bool may_take(PairMember) const override { return true; }
-  void taken(PairMember cta) override { inner_.taken(cta); }
+  bool may_take(const LockClaim&) const override { return true; }
+  bool taken(const LockClaim& claim) override { return inner_.taken(claim); }
   void returned(PairMember cta) override { inner_.returned(cta); }
 };
 

@@ -54,8 +54,10 @@ class RegisterGate final : public sc_core::sc_module,
   struct Warp {
     PairMember cta;
     unsigned lock = 0;
+    unsigned partner = 0;  ///< the other warp of the pair
     bool paired = false;
     bool resident = false;
+    bool ended = true;  ///< or of no CTA; false from the launch of its CTA on, though it may start later
     bool closed = false;
     std::uint64_t since = 0;  ///< closed
   };
@@ -63,8 +65,11 @@ class RegisterGate final : public sc_core::sc_module,
     return __builtin_expect(static_cast<int>(d.injected), 0) != 0 ? names_shared(*d.traits) : shared_[d.traits->index];
   }
   bool names_shared(const protocol::InstructionTraits& traits) const;
+  LockClaim claim_of(const Warp& w) const {
+    return {w.cta, owners_->role(pairs_->slot(w.cta)) == WarpRole::owner, warps_[w.partner].ended};
+  }
   /// The warp, which does not hold its lock, may take it.
-  bool is_available(const Warp& w) const { return !locks_->holder(w.lock) && rule_->may_take(w.cta); }
+  bool is_available(const Warp& w) const { return !locks_->holder(w.lock) && rule_->may_take(claim_of(w)); }
   void close(Warp& w, protocol::WarpSlot slot);
   /// Opens the closed warps of the CTA that may take their locks.
   void reopen(PairMember cta);

@@ -125,11 +125,19 @@ class ReleaseBits : public virtual sc_core::sc_interface {
   virtual bool all_set(protocol::CtaSlot cta) const = 0;
 };
 
-/// The deadlock rule: whether a warp of this CTA may take a free lock (section 2.2.3).
+/// A warp's claim to the free lock of its pair.
+struct LockClaim {
+  PairMember cta;
+  bool is_owner = false;       ///< the CTA is the owner of its pair
+  bool partner_ended = false;  ///< the other warp of the pair has ended, or is of no CTA
+};
+
+/// The deadlock rule: whether a warp may take a free lock (section 2.2.3).
 class LockRule : public virtual sc_core::sc_interface {
  public:
-  virtual bool may_take(PairMember cta) const = 0;
-  virtual void taken(PairMember cta) = 0;
+  virtual bool may_take(const LockClaim& claim) const = 0;
+  /// Whether the CTA is the owner of its pair from now on. False: it is what it was.
+  virtual bool taken(const LockClaim& claim) = 0;
   virtual void returned(PairMember cta) = 0;
 };
 
