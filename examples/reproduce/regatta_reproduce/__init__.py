@@ -7,6 +7,10 @@ What a paper's script needs is in these modules; none of them knows a paper. The
     campaign    traces and simulations that a page asks for, and their results
     evaluation  what is asked of runs; a paper's own derives from it
     paper       what a paper states, and how ours compares to it
+    marks       why a comparison does not count
+    counting    how comparisons are counted, on a page and on the front page
+    kept        a page's comparisons, read back from its tables
+    front       the front page, made from the kept pages
     findings    hand-written explanations, each bound to the numbers that it explains
     plots       grouped bars, scatter with Pareto frontier, lines: SVG and PNG, the same bytes every time
     page        Markdown tables and a README from a template

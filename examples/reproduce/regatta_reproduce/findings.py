@@ -5,6 +5,10 @@ making the page again loses none:
     [[finding]]
     title = "..."
     explains = { "REGLESS-027" = 3.1 }     # ours when it was written
+    run = "..."                            # the run, table or single change that supports the reason; or
+    supposed = true                        # no run does
+    cause = "..."                          # in a few words, for a headline: the front page shows it
+    about = ["REGLESS-027"]                # headlines that agree, and of which it says why that is less than it seems
     text = '''...'''
 
 The page's maker complains of a difference without a finding, and of a finding whose numbers have moved by more than a
@@ -14,7 +18,7 @@ tenth, or that explains what is no difference any more.
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Sequence
 
 from . import ReproductionError
 from .paper import Comparisons, with_unit
@@ -27,6 +31,16 @@ class Finding:
     title: str
     text: str
     explains: Dict[str, Any]
+    run: str = ""  # what supports the reason; empty: it is supposed
+    cause: str = ""
+    about: Sequence[str] = ()
+
+    def support(self) -> str:
+        """The last line of its text."""
+        return f"*Supporting run: {self.run}.*" if self.run else "*Supposed: no run supports this reason.*"
+
+
+_keys = {"title", "text", "explains", "run", "supposed", "cause", "about"}
 
 
 class Findings:
@@ -44,7 +58,20 @@ class Findings:
             if lacking or not entry.get("explains"):
                 raise ReproductionError(f"{path}: finding '{entry.get('title', '?')}': "
                                         f"'{lacking[0] if lacking else 'explains'}' is missing")
-            self.all.append(Finding(entry["title"], entry["text"].strip(), dict(entry["explains"])))
+            where = f"{path}: finding '{entry['title']}'"
+            unknown = sorted(set(entry) - _keys)
+            if unknown:
+                raise ReproductionError(f"{where}: unknown key '{unknown[0]}'")
+            self.all.append(Finding(entry["title"], entry["text"].strip(), dict(entry["explains"]), _run(entry, where),
+                                    entry.get("cause", ""), tuple(entry.get("about", ()))))
+
+    @property
+    def supposed(self) -> int:
+        return sum(not f.run for f in self.all)
+
+    def sentence(self) -> str:
+        """For a page's head."""
+        return supported(len(self.all) - self.supposed, len(self.all))
 
     def of(self, ids: List[str]) -> List[Finding]:
         """Those that explain one of these numbers."""
@@ -73,6 +100,25 @@ class Findings:
                     before = (with_unit(written_for, c.stated.unit) if _is_number(written_for) else str(written_for))
                     out.append(f"finding '{f.title}' was written when {value_id} was {before}; now it is {now}")
         return out
+
+
+def supported(named: int, every: int) -> str:
+    """How many reasons name a supporting run."""
+    return f"Of {every} reasons for differences, {named} name{'s' if named == 1 else ''} a supporting run; the other {every - named} are supposed."
+
+
+def _run(entry: Dict[str, Any], where: str) -> str:
+    """What supports a finding; empty where it is supposed."""
+    if ("run" in entry) == ("supposed" in entry):
+        found = "both 'run' and 'supposed'" if "run" in entry else "neither 'run' nor 'supposed'"
+        raise ReproductionError(f"{where}: found {found}, expected one of them")
+    if "supposed" in entry:
+        if entry["supposed"] is not True:
+            raise ReproductionError(f"{where}: found {entry['supposed']!r} for 'supposed', expected true")
+        return ""
+    if not isinstance(entry["run"], str) or not entry["run"].strip():
+        raise ReproductionError(f"{where}: found {entry['run']!r} for 'run', expected the run that supports it")
+    return entry["run"].strip().rstrip(".")
 
 
 def _is_number(v: Any) -> bool:

@@ -110,7 +110,7 @@ class Page:
             if f.title in self._told or self.partial:  # they explain the whole page's numbers
                 continue
             self._told.add(f.title)
-            text += "\n\n" + parts.finding(f.title, self._fill(f.text, f"finding '{f.title}'", None))
+            text += "\n\n" + parts.finding(f.title, self._fill(f.text, f"finding '{f.title}'", None) + f"\n\n{f.support()}")
         return text
 
     def _fill(self, text: str, where: str, used: Optional[Set[str]]) -> str:

@@ -12,8 +12,12 @@ figure or table) and one of
 and, where it applies,
 
     "tolerance": 1.0                     how far from a stated 0 still counts as agreement, in its unit
-    "change": true                       a change against something: its sign matters
+    "change": true                       a change against something: its sign matters, also of what keeps a bound
+    "floor": 1                           the least that the quantity can be: distances from it are compared
+    "program": "MUM"                     the program of the paper's highest or lowest number: another one's does not agree
+    "headline": true                     one of the paper's first claims: the front page lists it
     "not_compared": "..."                why there is nothing of ours to hold beside it
+    "formula": "..."                     a mark (marks.py): the comparison is shown, and never counts
 """
 
 import json
@@ -21,11 +25,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Union
 
-from . import ReproductionError
+from . import ReproductionError, marks
 
 Number = Union[int, float]
 _relations = {"<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b}
-_keys = {"id", "what", "scope", "value", "unit", "where", "relation", "tolerance", "change", "not_compared"}
+_keys = {"id", "what", "scope", "value", "unit", "where", "relation", "tolerance", "change", "floor", "program", "headline", "not_compared",
+         *marks.kinds}
+#: How far from the paper's number ours may be and agree, as a share of it.
+allowed_share = 0.25
+#: A change that is so many times as large as the paper's, or as small, does not have its sign strictly.
+most_times = 4.0
 
 
 @dataclass(frozen=True)
@@ -39,7 +48,20 @@ class Stated:
     relation: str = "="
     tolerance: Optional[float] = None
     change: bool = False
+    floor: float = 0
+    program: str = ""
+    headline: bool = False
     not_compared: str = ""
+    mark: str = ""    # one of marks.kinds; empty: the comparison counts
+    reason: str = ""  # of the mark
+
+    @property
+    def is_number(self) -> bool:
+        return not isinstance(self.value, (bool, list))
+
+    def share(self, ours: Number) -> float:
+        """Ours over the paper's number, both from the floor on."""
+        return (ours - self.floor) / (self.value - self.floor)
 
     def text(self) -> str:
         if self.value is True:
@@ -94,11 +116,24 @@ class Paper:
                                         f"<=, > or >=")
             if name in self.values:
                 raise ReproductionError(f"{path}: two values are called {name}")
-            stated = Stated(**entry)
-            if (isinstance(stated.value, (int, float)) and not isinstance(stated.value, bool) and stated.value == 0
-                    and stated.relation == "=" and stated.tolerance is None and not stated.not_compared):
-                raise ReproductionError(f"{path}: value {name} is 0: say what still counts as that (tolerance)")
+            where = f"{path}: value {name}"
+            mark, reason = marks.read(entry, where)
+            stated = Stated(**{key: v for key, v in entry.items() if key not in marks.kinds}, mark=mark, reason=reason)
+            _check(stated, where)
             self.values[name] = stated
+        marks.check_duplicates(self.values, str(path))
+
+
+def _check(stated: Stated, where: str) -> None:
+    plain = stated.is_number and stated.relation == "="
+    if plain and stated.value == 0 and stated.tolerance is None and not stated.not_compared:
+        raise ReproductionError(f"{where} is 0: say what still counts as that (tolerance)")
+    if stated.program and not plain:
+        raise ReproductionError(f"{where}: found program '{stated.program}', expected it at a number only")
+    if stated.floor and not (plain and stated.value > stated.floor):
+        raise ReproductionError(f"{where}: found floor {stated.floor}, expected it at a number that is larger")
+    if stated.headline and stated.not_compared:
+        raise ReproductionError(f"{where}: found a headline that is not compared")
 
 
 @dataclass(frozen=True)
@@ -110,7 +145,31 @@ class Comparison:
     difference: str = field(init=False, default="")  # empty: none that has to be explained
 
     def __post_init__(self):
-        object.__setattr__(self, "difference", difference(self.stated, self.ours))
+        object.__setattr__(self, "difference", difference(self.stated, self.ours, self.note))
+
+    @property
+    def counts(self) -> bool:
+        return not self.stated.mark
+
+    @property
+    def agrees(self) -> bool:
+        """Within a quarter, or a claim, an order or a bound that holds."""
+        return self.counts and not self.difference
+
+    @property
+    def has_sign(self) -> bool:
+        """The paper's sign or order. A level, which is no change, has no sign to miss."""
+        return self.agrees or (self.counts and self._is_of_size() and self.stated.share(self.ours) > 0)
+
+    @property
+    def has_sign_strictly(self) -> bool:
+        """Neither below a quarter of the paper's number nor above four times."""
+        return self.agrees or (self.has_sign and 1 / most_times <= self.stated.share(self.ours) <= most_times)
+
+    def _is_of_size(self) -> bool:
+        """The difference is one of size alone: a number that is no bound, not 0, and of the paper's program."""
+        s = self.stated
+        return s.is_number and s.relation == "=" and s.value != 0 and self.difference not in (another_sign, another_program)
 
     def ours_text(self) -> str:
         if isinstance(self.ours, bool):
@@ -120,16 +179,22 @@ class Comparison:
         return with_unit(self.ours, self.stated.unit)
 
     def verdict(self) -> str:
-        if self.difference:
-            return self.difference
+        """With the mark before it: what begins with `agrees` counts as agreement."""
+        return (f"{self.stated.mark}: " if self.stated.mark else "") + (self.difference or self._agreement())
+
+    def _agreement(self) -> str:
         stated = self.stated
-        if isinstance(stated.value, (bool, list)) or stated.relation != "=" or stated.value == 0:
+        if not stated.is_number or stated.relation != "=" or stated.value == 0:
             return "agrees"
-        return f"agrees ({100 * (self.ours / stated.value - 1):+.0f} %)"
+        return f"agrees ({100 * (stated.share(self.ours) - 1):+.0f} %)"
 
 
-def difference(stated: Stated, ours: Any) -> str:
-    """In which way ours differs in sign, order or by more than a quarter; empty when it does not."""
+another_sign = "another sign"
+another_program = "another program"
+
+
+def difference(stated: Stated, ours: Any, program: str = "") -> str:
+    """In which way ours, of a program, differs in sign, order, program or by more than a quarter; empty when it does not."""
     v = stated.value
     if isinstance(v, bool):
         if not isinstance(ours, bool):
@@ -141,16 +206,20 @@ def difference(stated: Stated, ours: Any) -> str:
         return "" if list(ours) == v else "another order"
     if isinstance(ours, bool) or not isinstance(ours, (int, float)):
         raise ReproductionError(f"{stated.id} is a number: found {ours!r}")
-    if stated.relation != "=":
-        return "" if _relations[stated.relation](ours, v) else "beyond the bound"
-    if v == 0:
+    if stated.relation != "=" and not _relations[stated.relation](ours, v):
+        return "beyond the bound"
+    if v == 0 and stated.relation == "=":
         return "" if abs(ours) <= stated.tolerance else "not 0"
     if stated.change and ours * v < 0:
-        return "another sign"
-    share = ours / v - 1
-    if abs(share) <= 0.25:
+        return another_sign
+    if stated.relation != "=":
         return ""
-    return f"{100 * share:+.0f} %" if abs(share) < 3 else f"{number(ours / v, 2)} times"
+    if stated.program and program != stated.program:
+        return another_program
+    share = stated.share(ours) - 1
+    if abs(share) <= allowed_share:
+        return ""
+    return f"{100 * share:+.0f} %" if abs(share) < 3 else f"{number(share + 1, 2)} times"
 
 
 class Comparisons:

@@ -18,7 +18,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Dict, List, Sequence
 
-from . import ReproductionError
+from . import ReproductionError, marks
 
 #: Words of README.md, as `wc -w` counts them.
 most_words = 2500
@@ -36,6 +36,7 @@ _mark = re.compile(r"<!-- (table|finding|details): (.*) -->\n")
 _end = "\n<!-- end -->"
 _rule = re.compile(r"\|( -+:? \|)+$")
 _means = ("mean", "geometric mean")
+_marks = tuple(f"{kind}: " for kind in marks.kinds)
 
 
 def named_table(name: str, text: str) -> str:
@@ -79,6 +80,17 @@ def split(text: str) -> Parts:
 def anchor(heading: str) -> str:
     """GitHub's name of a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def agreement(verdicts: Sequence[str], file: str) -> str:
+    """What stands for a table of comparisons. Those with a mark do not count."""
+    marked = sum(v.startswith(_marks) for v in verdicts)
+    agree, clean = sum(v.startswith("agrees") for v in verdicts), len(verdicts) - marked
+    link = f"([all](tables/{file}))"
+    if not clean:
+        return f"None of the {marked} statements counts {link}."
+    return (f"{agree} of {clean} {'clean ' if marked else ''}statements agree{'s' if agree == 1 else ''}" +
+            (f"; {marked} do{'es' if marked == 1 else ''} not count" if marked else "") + f" {link}.")
 
 
 def cells(line: str) -> List[str]:
@@ -159,8 +171,7 @@ class _Splitter:
         compared = header == comparison_header
         self.parts.tables[file] = _csv([_csv_header if compared else header, *rows])
         if compared:
-            agree = sum(row[-1].startswith("agrees") for row in rows)
-            return f"{agree} of {len(rows)} statements agree{'s' if agree == 1 else ''} ([all](tables/{file}))."
+            return agreement([row[-1] for row in rows], file)
         link = f"Table: [{file}](tables/{file}), {len(rows)} rows"
         means = [*lines[:2], *(line for line, row in zip(lines[2:], rows) if row[0].startswith(_means))]
         if len(means) > 2 and _words(means) <= most_words_means:

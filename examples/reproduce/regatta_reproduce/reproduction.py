@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Dict, List, Optional, Tuple, Type
 
-from . import command, parts, plots
+from . import command, counting, parts, plots
 from .campaign import Result, Run
 from .evaluation import Evaluation
 from .findings import Findings
@@ -51,7 +51,7 @@ class Reproduction:
         comparisons = Comparisons(paper)
         e.compare(comparisons)
         page = Page(comparisons, findings, partial=not whole)
-        self._facts(page, e, paper, options.small)
+        self._facts(page, e, paper, findings, options.small)
         self.fill(page, e, None if options.no_plots else options.out / "figures", options.small)
         page.put("missing", missing_values(comparisons))
         made = parts.split(page.render(self.folder / "page.md"))
@@ -67,15 +67,13 @@ class Reproduction:
             print(f"  {c}", file=sys.stderr)
         return 3 if complaints and options.strict else 0
 
-    def _facts(self, page: Page, e: Evaluation, paper: Paper, small: bool) -> None:
-        """{{kernels}}, {{programs}}, {{size}}, {{runs}}, {{operands_checked}}, {{mismatches}}; {{compared}} of {{stated}}
-        statements, of which {{agree}}."""
+    def _facts(self, page: Page, e: Evaluation, paper: Paper, findings: Findings, small: bool) -> None:
+        """{{kernels}}, {{programs}}, {{size}}, {{runs}}, {{operands_checked}}, {{mismatches}}; {{counts}}: sentences on the
+        statements that agree, and on the reasons of the others."""
         checked, wrong = e.checks()
         done = page.comparisons
         page.put("programs", str(self.suite.coverage()))
-        page.put("compared", str(len(done.all)))
-        page.put("stated", str(len(paper.values)))
-        page.put("agree", str(len(done.all) - len(done.different())))
+        page.put("counts", counting.head(counting.count(done.all.values(), len(paper.values)), findings))
         page.put("kernels", str(len(e.kernels)))
         page.put("size", "small" if small else "full")
         page.put("runs", str(len(e.results)))

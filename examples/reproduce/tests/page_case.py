@@ -23,7 +23,7 @@ def module(paper: str):
 def _rows(table):
     header, *rows = csv.reader(table.read_text().splitlines())
     if header[-1] == "verdict":
-        rows = [row if row[-1].startswith("agrees") else [*row[:-1], f"**{row[-1]}**"] for row in rows]
+        rows = [row if row[-1].split(": ")[-1].startswith("agrees") else [*row[:-1], f"**{row[-1]}**"] for row in rows]
     return "\n".join(f"| {' | '.join(row)} |" for row in [header, *rows])
 
 

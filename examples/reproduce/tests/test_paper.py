@@ -77,7 +77,7 @@ class PageTest(unittest.TestCase):
         complaint, = self.findings("").complaints(c)
         self.assertEqual(complaint, "SAVED (energy saved): paper: 75.3 %; ours: 40 % (-47 %); no finding in "
                                     "findings.toml says why")
-        finding = '[[finding]]\ntitle = "Why."\nexplains = { SAVED = %s }\ntext = "Because."\n'
+        finding = '[[finding]]\ntitle = "Why."\nexplains = { SAVED = %s }\nrun = "`--faster`"\ntext = "Because."\n'
         self.assertEqual(self.findings(finding % "41.0").complaints(c), [])
         self.assertEqual(self.findings(finding % "55.0").complaints(c),
                          ["finding 'Why.' was written when SAVED was 55 %; now it is 40 %"])
@@ -119,7 +119,7 @@ class PageTest(unittest.TestCase):
     def test_a_page_is_its_template_filled_in(self):
         c = Comparisons(self.paper(self.saved))
         c.add("SAVED", 40.0, "mean")
-        page = Page(c, self.findings('[[finding]]\ntitle = "Why."\nexplains = { SAVED = 40 }\n'
+        page = Page(c, self.findings('[[finding]]\ntitle = "Why."\nexplains = { SAVED = 40 }\nrun = "`--faster`"\n'
                                      'text = "It is {{SAVED}} of {{kernels}} kernels."\n'))
         page.put("kernels", "12")
         page.put("table:a", table(["x", "y"], [["k|l", 1234], [None, 0.5]]))
@@ -130,7 +130,7 @@ class PageTest(unittest.TestCase):
                          "<!-- table: energy_compared -->\n"
                          "|  | where | paper | ours |  |\n| --- | --- | ---: | ---: | ---: |\n"
                          "| energy saved (mean) | Fig 14 | 75.3 % | 40 % | **-47 %** |\n\n"
-                         "<!-- finding: Why. -->\nIt is 40 % of 12 kernels.\n<!-- end -->\n")
+                         "<!-- finding: Why. -->\nIt is 40 % of 12 kernels.\n\n*Supporting run: `--faster`.*\n<!-- end -->\n")
         template.write_text("{{table:a}} {{table:b}}")
         with self.assertRaisesRegex(ReproductionError, "nothing is known as {{table:b}}"):
             page.render(template)

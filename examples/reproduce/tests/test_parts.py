@@ -61,6 +61,14 @@ class SplitTest(unittest.TestCase):
         self.assertEqual(page.tables["c_compared.csv"].splitlines()[:2],
                          ["statement,where,paper,ours,verdict", '"statement 0 of c_compared, in many words",Fig 1,7 %,8 %,does not hold'])
 
+    def test_comparisons_with_a_mark_do_not_count(self):
+        for verdicts, text in ((["agrees (+1 %)", "+40 %", "formula: agrees"], "1 of 2 clean statements agrees; 1 does not count"),
+                               (["agrees", "agrees", "input: agrees", "fitted: +30 %"], "2 of 2 clean statements agree; 2 do not count"),
+                               (["formula: agrees", "duplicate: not 0"], "None of the 2 statements counts"),
+                               (["not 0", "agrees"], "1 of 2 statements agrees")):
+            with self.subTest(text):
+                self.assertEqual(parts.agreement(verdicts, "c.csv"), f"{text} ([all](tables/c.csv)).")
+
     def test_findings_and_details_move_to_a_page_of_their_own(self):
         text = (f"{head}{shown}\n\n## Energy (Fig 1)\n\n{comparisons('e', 1)}\n\n{parts.finding('One, two.', 'First.' + chr(10) * 2 + 'Second.')}\n\n"
                 f"{parts.finding('Three', 'See [below](#left-out).')}\n\n{by_kernel('next', 2)}\n\n## Left out\n\n"

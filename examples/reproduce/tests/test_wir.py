@@ -30,7 +30,7 @@ class WirPageTest(page_case.PageCase):
         # Table III's storage, from the configuration alone: 9.9 KB.
         self.assertIn("| rename tables | 4.42 | 4.43 |", page)
         self.assertIn("| verify cache | 1.01 | 1.01 |", page)
-        self.assertIn("| 9.9 KB | 9.88 KB | agrees (-0 %) |", page)
+        self.assertIn("| 9.9 KB | 9.88 KB | formula: agrees (-0 %) |", page)
         # A quarter of the memory instructions of RPV: 600 of 800.
         self.assertIn("| 32.4 % | 25 % | agrees (-23 %) |", page)
         self.make("b", *draw)
