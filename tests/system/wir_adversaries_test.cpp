@@ -27,6 +27,8 @@ void check_adversary(const std::string& name, const char* ptx, unsigned ctas, un
   // One port of everything, and entries that take register pairs.
   check_all(trace, {"--wir.recount", "50", "--reuse_buffer.ports", "1", "--vsb.ports", "1", "--verify_cache.ports", "1",
                     "--wir.rename_ports", "1", "--reuse_buffer.pairs", "true"});
+  // One write per instruction.
+  check_all(trace, {"--wir.recount", "50", "--reuse_buffer.claim_writes", "false", "--reuse_buffer.ports", "1"});
   // They do reuse, or the test would show nothing.
   const auto r = run(trace, {"--stats", folder.file("stats.json")});
   REQUIRE(r.status == 0);
@@ -46,6 +48,12 @@ TEST_CASE("carries, which no register names") { check_adversary("carry", carry, 
 TEST_CASE("loads that flags in memory order") {
   const Folder folder;
   check_all(annotate(folder, "flags", flags, 1, 96), {});
+}
+TEST_CASE("an array handed from warp to warp by fences and atomics of global memory") {
+  check_adversary("handover", handover("global").c_str(), 4, 128);
+}
+TEST_CASE("an array handed from warp to warp by fences and atomics of shared memory") {
+  check_adversary("handover", handover("shared").c_str(), 4, 128);
 }
 TEST_CASE("variables and places that only an address tells apart") { check_adversary("variables", variables, 6, 64); }
 TEST_CASE("64-bit values, whose halves are shared") { check_adversary("wide", wide, 6, 64); }

@@ -3,6 +3,8 @@
 // Programs made to catch an illegal reuse: parameters (.u64 in, .u64 out), an entry of the program's name.
 #pragma once
 
+#include <string>
+
 namespace regatta::test::wir {
 
 /// Threads exchange values through scratchpad memory, 40 times, over and over at the same addresses: a value from
@@ -18,6 +20,10 @@ extern const char* const diverge;
 extern const char* const carry;
 /// A warp reads what another has stored when a flag says so; a third had read the place before.
 extern const char* const flags;
+/// Warps of a CTA hand an array round by counters in `space` ("global", "shared") that atomics and fences order, and by
+/// barriers: all have read it when the first one writes it, and they read it again behind its atomic and behind a
+/// barrier.
+std::string handover(const std::string& space);
 /// The first warp of a CTA stores where all of them load, and nothing orders the two.
 extern const char* const racy;
 /// Module variables read where they are, of which nothing but the address tells one from another; and places next to

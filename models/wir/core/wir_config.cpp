@@ -33,6 +33,9 @@ void WirConfig::declare(support::OptionSet& o) {
   o.add("reuse_buffer.associative", reuse_associative,
         "search all entries instead of the one selected by the tag's hash");
   o.add("reuse_buffer.ports", reuse_ports, "accesses", "reads per cycle, and as many writes (Table III: 2)", 1, 16);
+  o.add("reuse_buffer.claim_writes", reuse_claim_writes,
+        "the claim of an entry for a pending result is a write of its own; false: it is part of the lookup, and an "
+        "instruction writes once, at retirement (Table III: at most one write per instruction)");
   o.add("reuse_buffer.pairs", reuse_pairs,
         "entries have room for two results and six sources, so 64-bit results can be reused (figure 9: one and three)");
   o.add("vsb.entries", vsb_entries, "entries",

@@ -17,6 +17,9 @@ void LoadRules::renamed(const protocol::DynamicInstruction& d, const StaticCode&
       // A generic store may have gone to shared memory.
       if (d.info->space == trace::MemorySpace::generic) at(flags_, d.warp.value()).shared = true;
       return;
+    case MemoryEffect::atomic:
+      at(flags_, d.warp.value()) = Flags{true, true};
+      return;
     case MemoryEffect::fence:
       count(d.cta);
       return;

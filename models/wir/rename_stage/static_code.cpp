@@ -17,11 +17,51 @@ using trace::StaticInstruction;
 
 constexpr unsigned operand_bits = 10;  // figure 9
 
-/// Accesses that threads use to order others: after such an access, a load may find a value that another warp stored,
-/// at any time.
-bool synchronises(const StaticInstruction& i) {
-  if (i.op_class == OpClass::fence) return true;
-  return i.is_volatile && i.op_class != OpClass::atomic && (i.reads_memory || i.writes_memory);
+/// What a kernel orders its accesses with, beside barriers that all threads of a CTA meet.
+struct Ordering {
+  bool flags = false;    ///< volatile, acquiring or releasing loads and stores: whoever reads one may go on at any time
+  bool fences = false;   ///< fences, and atomics that are fences as well
+  bool atomics = false;  ///< what warps can tell each other with
+  bool partial = false;  ///< barriers that a part of a CTA meets, halves of barriers
+  bool deferred = false;  ///< asynchronous copies and their barriers
+
+  /// Whether a load may find what another warp has stored since the last barrier, though its own warp has neither
+  /// stored nor had an atomic since. A fence alone tells nobody anything.
+  bool beyond_barriers() const { return flags || (fences && (deferred || (atomics && partial))); }
+};
+
+bool is_partial(const StaticInstruction& i) {
+  return i.barrier_arrives || i.barrier_half != trace::BarrierHalf::none || i.barrier_id != 0 ||
+         i.barrier_threads != 0 || i.source_count != 0;
+}
+
+bool has_order(const StaticInstruction& atomic) {
+  return atomic.opcode.find(".acq") != std::string::npos || atomic.opcode.find(".release") != std::string::npos;
+}
+
+Ordering ordering(const protocol::KernelContext& context) {
+  Ordering all;
+  for (const protocol::InstructionTraits& t : *context.traits) {
+    const StaticInstruction& i = *t.info;
+    switch (i.op_class) {
+      case OpClass::fence:
+        all.fences = true;
+        break;
+      case OpClass::atomic:
+        all.atomics = true;
+        all.fences = all.fences || has_order(i);
+        break;
+      case OpClass::barrier:
+        all.partial = all.partial || is_partial(i);
+        break;
+      case OpClass::async:
+        all.deferred = true;
+        break;
+      default:
+        all.flags = all.flags || (i.is_volatile && (i.reads_memory || i.writes_memory));
+    }
+  }
+  return all;
 }
 
 /// What an entry of the reuse buffer has room for.
@@ -69,8 +109,10 @@ ReuseKind kind_of(const StaticInstruction& i, const EntryShape& shape) {
   }
 }
 
-MemoryEffect effect_of(const StaticInstruction& i) {
+MemoryEffect effect_of(const StaticInstruction& i, bool fences) {
   if (i.op_class == OpClass::fence) return MemoryEffect::fence;
+  // With fences, an atomic on either memory may order accesses of both.
+  if (i.op_class == OpClass::atomic && fences) return MemoryEffect::atomic;
   if (!i.writes_memory || i.space == MemorySpace::local) return MemoryEffect::none;
   // A generic store may go to either memory. It sets the flag of global memory; load_rules.cpp also sets that of shared
   // memory.
@@ -117,15 +159,14 @@ std::vector<StaticCode> static_code(const protocol::KernelContext& context, bool
   std::map<std::string, std::uint32_t> known;
   std::vector<StaticCode> all;
   all.reserve(context.traits->size());
-  // Flags in memory order a kernel's accesses in ways that barriers and store flags do not show.
-  const bool flags = std::any_of(context.traits->begin(), context.traits->end(),
-                                 [](const protocol::InstructionTraits& t) { return synchronises(*t.info); });
+  const Ordering order = ordering(context);
+  const bool beyond = order.beyond_barriers();
   for (const protocol::InstructionTraits& t : *context.traits) {
     const StaticInstruction& i = *t.info;
     StaticCode s;
     s.kind = kind_of(i, shape);
-    if (flags && (s.kind == ReuseKind::shared_load || s.kind == ReuseKind::global_load)) s.kind = ReuseKind::none;
-    s.effect = effect_of(i);
+    if (beyond && (s.kind == ReuseKind::shared_load || s.kind == ReuseKind::global_load)) s.kind = ReuseKind::none;
+    s.effect = effect_of(i, order.fences);
     s.is_barrier = i.op_class == OpClass::barrier;
     if (s.kind != ReuseKind::none) {
       s.signature = known.emplace(text_of(i), static_cast<std::uint32_t>(known.size() + 1)).first->second;

@@ -16,6 +16,7 @@ ReuseBuffer::ReuseBuffer(const sc_core::sc_module_name& name, const WirConfig& c
       references("references"),
       victims("victims"),
       pending_(config.pending()),
+      claim_writes_(config.reuse_claim_writes),
       clock_(clock),
       entries_(config.reuse_entries, config.reuse_associative),
       read_ports_(config.reuse_ports),
@@ -93,7 +94,7 @@ LookupReply ReuseBuffer::look_up(const ReuseRequest& request, std::uint32_t, Reu
 LookupReply ReuseBuffer::miss(const ReuseRequest& request, std::uint64_t now, ReuseAnswer& answer) {
   const bool low = !request.retry && references_->low();
   const bool claims = pending_ && !request.retry && !low;
-  if (claims && !write_ports_.free(now)) {
+  if (claims && claim_writes_ && !write_ports_.free(now)) {
     refused_owner_ = request.owner;
     refused_at_ = entries_.entered();
     ++write_waits_;
@@ -111,8 +112,10 @@ LookupReply ReuseBuffer::miss(const ReuseRequest& request, std::uint64_t now, Re
     answer.evicted = true;
   } else if (claims && references_->share(request.tag.sources.data(), pair_operands)) {
     answer.claimed = true;
-    ++writes_;
-    write_ports_.take(now);
+    if (claim_writes_) {
+      ++writes_;
+      write_ports_.take(now);
+    }
     claim(request);
   }
   return LookupReply::answered;
@@ -209,8 +212,10 @@ void ReuseBuffer::register_stats(support::StatGroup& g) {
   g.counter("lookups", lookups_, "warp instructions", "looked up");
   g.counter("reads", reads_, "entries", "read, retries aside");
   g.counter("retries", retries_, "lookups", "of instructions that wait for a pending result");
-  g.counter("writes", writes_, "entries",
-            "written: claimed, or updated at retirement, whether or not the update found its entry");
+  g.counter(
+      "writes", writes_, "entries",
+      "written: claimed (with reuse_buffer.claim_writes), or updated at retirement, whether or not the update found "
+      "its entry");
   g.counter("read_waits", read_waits_, "attempts", "to look up that found the read ports taken");
   g.counter("write_waits", write_waits_, "cycles",
             "waited for a write port, to look up and claim or to retire, summed");

@@ -111,6 +111,27 @@ TEST_CASE("reuse buffer alone: a miss that finds no write port for its claim has
   CHECK(b.stat("write_waits") == 3);
 }
 
+TEST_CASE("reuse buffer alone: with one write per instruction a claim takes no port, and is counted with its result") {
+  WirMachine config = block_config();
+  config.reuse_claim_writes = false;
+  ReuseBench b(config);
+  const ReuseTag tag = reuse_tag(2, {4});
+  block_run_to(2);
+  CHECK(b.user.updates->book_write() == 2);
+  CHECK(b.user.updates->book_write() == 2);
+  CHECK(b.get(tag, 2).claimed);
+  CHECK(b.stat("writes") == 0);
+  CHECK(b.stat("write_waits") == 0);
+  block_run_to(3);
+  CHECK(b.user.updates->book_write() == 3);  // claims have not filled the cycle's ports
+  CHECK(b.get(reuse_tag(3, {5}), 3).claimed);
+  CHECK(b.user.updates->book_write() == 3);
+  CHECK(b.user.updates->book_write() == 4);
+  b.user.updates->update(reuse_update(tag, 2, {9}));
+  CHECK(b.stat("writes") == 1);
+  CHECK(b.get(tag, 4).found == ReuseFound::result);
+}
+
 TEST_CASE("reuse buffer alone: a full counter keeps a result, a claim, or an update out") {
   ReuseBench b;
   const ReuseTag tag = reuse_tag(1, {3, 4});

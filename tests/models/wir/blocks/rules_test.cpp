@@ -164,6 +164,25 @@ TEST_CASE("a barrier counts once however many warps pass it, and a fence counts 
   CHECK(m.load(global, 0, 1, 3) == Found{});
 }
 
+TEST_CASE("an atomic between fences keeps its warp from loads of both memories until a barrier, and no other warp") {
+  Memory m;
+  m.load(shared, 0, 0, 1);
+  m.load(global, 0, 0, 2);
+  m.store(MemoryEffect::atomic, 0, 0);
+  CHECK(m.load(shared, 0, 0, 3) == Found{});
+  CHECK(m.load(global, 0, 0, 3) == Found{});
+  CHECK(m.load(shared, 0, 1, 3) == Found(1));
+  CHECK(m.load(global, 0, 1, 3) == Found(2));
+  // The fence behind it counts, and clears nothing.
+  m.store(MemoryEffect::fence, 0, 0);
+  CHECK(m.load(global, 0, 0, 4) == Found{});
+  CHECK(m.load(global, 0, 1, 5) == Found{});
+  CHECK(m.load(global, 0, 0, 6) == Found{});
+  m.barrier(0, {0, 1});
+  CHECK(m.load(global, 0, 0, 7) == Found{});
+  CHECK(m.load(global, 0, 0, 8) == Found(7));
+}
+
 TEST_CASE("at the end of the barrier count a CTA's loads are reused no more, and its slot's next CTA's are again") {
   for (const unsigned bits : {2u, 5u}) {
     Memory m(bits);

@@ -16,8 +16,9 @@ namespace regatta::models::wir {
 /// The kind of an instruction for the reuse buffer.
 enum class ReuseKind : std::uint8_t { none, arithmetic, read_only_load, shared_load, global_load };
 
-/// The effect of an instruction on later loads (section VI-A).
-enum class MemoryEffect : std::uint8_t { none, shared_store, global_store, fence };
+/// The effect of an instruction on later loads (section VI-A). `atomic`: one in a kernel with fences, which counts as a
+/// store to both memories: its warp may go on by what another warp has stored in either.
+enum class MemoryEffect : std::uint8_t { none, shared_store, global_store, atomic, fence };
 
 struct StaticCode {
   ReuseKind kind = ReuseKind::none;

@@ -77,9 +77,9 @@ class ReuseVictims : public virtual sc_core::sc_interface {
   virtual void replaced(const ReuseTag& tag, const ReuseResult& result) = 0;
 };
 
-/// A lookup takes a read port, and with pending-retry a miss also takes a write port for the claim of its entry, in the
-/// cycle in which it is accepted. Without a free port the reply is busy; a miss without a write port has used its read
-/// port. The cycles of the stage are its user's.
+/// A lookup takes a read port, and with pending-retry a miss also takes a write port for the claim of its entry (unless
+/// WirConfig::reuse_claim_writes is false), in the cycle in which it is accepted. Without a free port the reply is
+/// busy; a miss without a write port has used its read port. The cycles of the stage are its user's.
 ///
 /// Of References it calls share(), release(), low(), low_mode() and settle().
 class ReuseBuffer : public sc_core::sc_module,
@@ -161,7 +161,8 @@ class ReuseBuffer : public sc_core::sc_module,
     dropped.for_each([this](PhysicalRegister reg) { references_->release(reg); });
   }
 
-  const bool pending_;  ///< misses claim entries
+  const bool pending_;       ///< misses claim entries
+  const bool claim_writes_;  ///< and a claim is a write of its own
   support::ClockDomain& clock_;
   References* references_ = nullptr;
   ReuseVictims* victims_ = nullptr;
