@@ -29,6 +29,9 @@ _ports = [o for knob in ("wir.rename_ports", "wir.allocator_ports", "reuse_buffe
 experiments = {
     "part-associative": ("a reuse buffer that is searched associatively", ["--reuse_buffer.associative", "true"]),
     "part-room": ("8,192 registers and reuse entries", ["--wir.physical_registers", "8192", "--reuse_buffer.entries", "8192"]),
+    "part-claims": ("claims that are writes of their own", ["--reuse_buffer.claim_writes", "true"]),
+    "part-wide": ("4 ports for the two buffers, 2 for the allocator",
+                  ["--reuse_buffer.ports", "4", "--vsb.ports", "4", "--wir.allocator_ports", "2"]),
     "part-ports": ("16 ports for each table", _ports),
     "part-quick": ("16 ports and 3 added cycles", _ports + ["--wir.delay", "3"]),
     "part-pairs": ("entries with two results, for 64-bit values", ["--reuse_buffer.pairs", "true"]),

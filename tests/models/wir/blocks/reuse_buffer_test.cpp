@@ -6,8 +6,19 @@
 
 using namespace regatta::test::wir_blocks;
 
+namespace {
+
+/// Claims are writes of their own.
+WirMachine two_writes() {
+  WirMachine config = block_config();
+  config.reuse_claim_writes = true;
+  return config;
+}
+
+}  // namespace
+
 TEST_CASE("reuse buffer alone: a first lookup claims, a second waits, and one after the update has the result") {
-  ReuseBench b;
+  ReuseBench b(two_writes());
   const ReuseTag tag = reuse_tag(4, {1, 2});
   block_run_to(1);
   ReuseAnswer answer = b.get(tag, 1);
@@ -70,7 +81,7 @@ TEST_CASE("reuse buffer alone: lookups beyond the read ports of a cycle are refu
 }
 
 TEST_CASE("reuse buffer alone: a miss that finds no write port for its claim has read, and asks again") {
-  ReuseBench b;
+  ReuseBench b(two_writes());
   const ReuseTag old = reuse_tag(1, {3}), tag = reuse_tag(2, {4});
   REQUIRE(old.fold() % 256 != tag.fold() % 256);
   block_run_to(1);
@@ -112,9 +123,7 @@ TEST_CASE("reuse buffer alone: a miss that finds no write port for its claim has
 }
 
 TEST_CASE("reuse buffer alone: with one write per instruction a claim takes no port, and is counted with its result") {
-  WirMachine config = block_config();
-  config.reuse_claim_writes = false;
-  ReuseBench b(config);
+  ReuseBench b;
   const ReuseTag tag = reuse_tag(2, {4});
   block_run_to(2);
   CHECK(b.user.updates->book_write() == 2);

@@ -27,7 +27,7 @@ struct WirConfig {
   bool reuse_associative = false;
   unsigned reuse_ports = 2;  ///< reads, and writes, per cycle
   /// A claim is a write, and the result's is another; false: an instruction writes once, at retirement (Table III)
-  bool reuse_claim_writes = true;
+  bool reuse_claim_writes = false;
   bool reuse_pairs = false;  ///< an entry has room for two results, and for as many sources as there can be
   unsigned vsb_entries = 256;
   unsigned signature_ports = 2;             ///< reads, and writes, per cycle
