@@ -211,6 +211,35 @@ TEST_CASE("the threshold of a trace and of a simulation are the same thing") {
   CHECK_FALSE(same(0, 5));
 }
 
+TEST_CASE("wake-ups of a row cost 2,048 times those of the file, and nothing else changes") {
+  const Folder folder;
+  const std::string trace = test::annotate_kernel(folder, "hotspot", Size::small);
+  const auto run = [&](const std::string& of) {
+    return test::statistics_of(folder, trace, {"--scheme", "greener", "--gated.wake_energy_of", of});
+  };
+  const auto file = run("file"), row = run("row");
+  CHECK(row.at("cycles") == file.at("cycles"));
+  const auto nj = [](const nlohmann::json& document, const std::string& event) {
+    double sum = 0;
+    for (const auto& e : document.at("energy").at("by_event")) {
+      if (e.at("event") == event) sum += e.at("nj").get<double>();
+    }
+    return sum;
+  };
+  for (const std::string from : {"sleep", "off"}) {
+    const std::string event = "sleep_transistors.wake_" + from;
+    CHECK(nj(file, event) > 0);
+    CHECK(nj(row, event) == Approx(2048 * nj(file, event)));
+  }
+  CHECK(nj(row, "register_file.leakage") == nj(file, "register_file.leakage"));
+  const auto power = [](const nlohmann::json& document, const char* key) {
+    return document.at("stats").at("power").at(key).get<double>();
+  };
+  // In the scheme's own account: Table 4.4's pJ, a row of 32 lanes at 22 nm.
+  const double waking = power(file, "wakeups.sleep") * 0.0182 + power(file, "wakeups.off") * 0.0575;
+  CHECK(power(row, "leakage_energy") - power(file, "leakage_energy") == Approx(2047 * waking / 1000));
+}
+
 TEST_CASE("knobs that do not fit are refused with their names") {
   const Folder folder;
   const std::string trace = test::annotate_kernel(folder, "vector_add", Size::small);
@@ -232,6 +261,7 @@ TEST_CASE("knobs that do not fit are refused with their names") {
   says(refused({"--scheme", "greener", "--gated.leakage_node", "28"}),
        "gated.leakage_node = 28, expected 45, 32 or 22");
   says(refused({"--scheme", "sleep_reg", "--gated.wake_off_energy", "-1"}), "gated.wake_off_energy");
+  says(refused({"--scheme", "greener", "--gated.wake_energy_of", "bank"}), "gated.wake_energy_of");
   const auto r = test::run_process({REGATTA_ANNOTATE, "--launch", test::launch_path("vector_add", Size::small), "--out",
                                     folder.file("x.rgt"), "--power-threshold", "0"});
   CHECK(r.status == 2);

@@ -18,6 +18,7 @@ struct NodeLeakage {
 };
 constexpr std::array<NodeLeakage, 3> node_leakage{{{45, 492.1}, {32, 693.6}, {22, 409.5}}};
 constexpr double reference_rows = 1024;        // 128 KB in rows of 32 lanes
+constexpr double file_rows = 2048;             // among which `file` divides table 4.4's energies
 constexpr double energy_node = 22;             // nm that table 4.4 is for
 constexpr double energy_node_exponent = 1.71;  // of a register file's access energies, as the energy tables have it
 
@@ -49,9 +50,11 @@ double GatedPowerConfig::row_mw() const {
   return mw / reference_rows;
 }
 
+double GatedPowerConfig::wake_factor() const { return wake_energy_of == "row" ? file_rows : 1; }
+
 double GatedPowerConfig::wake_pj(models::PowerState from) const {
   const double pj = from == models::PowerState::off ? wake_off_pj : wake_sleep_pj;
-  return pj * std::pow(leakage_node / energy_node, energy_node_exponent);
+  return pj * wake_factor() * std::pow(leakage_node / energy_node, energy_node_exponent);
 }
 
 void GatedPowerConfig::declare(support::OptionSet& o) {
@@ -66,6 +69,10 @@ void GatedPowerConfig::declare(support::OptionSet& o) {
         "energy to wake a sleeping row of 32 lanes at 22 nm, for power.leakage_energy");
   o.add("gated.wake_off_energy", wake_off_pj, "pJ",
         "energy to wake a row of 32 lanes that is off at 22 nm, for power.leakage_energy");
+  o.add("gated.wake_energy_of", wake_energy_of,
+        "what the wake-up energies of the thesis's Table 4.4 wake: the 2,048 rows of the file together, or each row "
+        "that wakes (2,048 times as much, in both reports)",
+        {"file", "row"});
   gate.declare(o);
 }
 

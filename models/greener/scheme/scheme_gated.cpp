@@ -59,9 +59,15 @@ void GatedScheme::add_parts(const assembly::BuildContext& c, assembly::SmParts& 
   typeid(storage) == typeid(models::RegisterFile) ? add_gated_file(c, parts) : add_switched_rows(c, parts);
 }
 
+models::SleepTransistors GatedScheme::transistors(const assembly::BuildContext& c) const {
+  models::SleepTransistors config{transistors_, c.machine.register_file.banks, {}};
+  config.wake_factor = power_.wake_factor();
+  return config;
+}
+
 void GatedScheme::add_gated_file(const assembly::BuildContext& c, assembly::SmParts& parts) {
   parts.storage.reset();  // its name is the gated file's
-  models::SleepTransistors config{transistors_, c.machine.register_file.banks, {}};
+  models::SleepTransistors config = transistors(c);
   const unsigned slices = c.machine.sm.sub_cores;
   std::unique_ptr<models::WindowPolicy> windows;
   if (axis_ != nullptr) {
@@ -102,7 +108,7 @@ void GatedScheme::require_no_axes() const {
 
 void GatedScheme::add_switched_rows(const assembly::BuildContext& c, assembly::SmParts& parts) {
   require_no_axes();
-  const models::SleepTransistors config{transistors_, c.machine.register_file.banks, {}};
+  const models::SleepTransistors config = transistors(c);
   auto transistors = std::make_unique<models::SleepTransistorController>("sleep_transistors", config, c.clock);
   auto rows = std::make_unique<models::SwitchedRows>("switched_rows", c.machine.register_file.latency, c.clock);
   rows->power.bind(transistors->votes);

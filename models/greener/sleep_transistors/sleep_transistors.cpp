@@ -221,9 +221,11 @@ void SleepTransistorController::register_stats(support::StatGroup& g) {
 void SleepTransistorController::register_energy(support::EnergyGroup& g) {
   advance();
   const double lanes = 32 * trace::bytes_per_lane * 8;  // bits that the table's wake-ups are of
-  g.event("register_structures", "sleep_transistors.wake_sleep", bits_woken_[index(PowerState::sleep)], 1 / lanes);
+  const double off_factor = config_.wake_off_energy == "wake_off" ? config_.wake_factor : 1;
+  g.event("register_structures", "sleep_transistors.wake_sleep", bits_woken_[index(PowerState::sleep)],
+          config_.wake_factor / lanes);
   g.event("register_structures", "sleep_transistors." + config_.wake_off_energy, bits_woken_[index(PowerState::off)],
-          1 / lanes);
+          off_factor / lanes);
   if (rows_.empty()) return;
   const double bytes = static_cast<double>(row_bits_) / 8 * static_cast<double>(rows_.size());
   const support::ArrayGeometry size{bytes, double(config_.banks)};

@@ -274,3 +274,14 @@ TEST_CASE("leakage account: waking costs more at a larger node, as an access doe
     CHECK(c.wake_pj(PowerState::off) == Approx(c.wake_off_pj * larger));
   }
 }
+
+TEST_CASE("leakage account: Table 4.4 is of the file's 2,048 rows, or of one row") {
+  schemes::GatedPowerConfig c;
+  CHECK(c.wake_factor() == 1);
+  CHECK(2048 * c.wake_pj(PowerState::sleep) == Approx(37.3).epsilon(0.01));
+  CHECK(2048 * c.wake_pj(PowerState::off) == Approx(117.74).epsilon(0.01));
+  c.wake_energy_of = "row";
+  CHECK(c.wake_factor() == 2048);
+  CHECK(c.wake_pj(PowerState::sleep) == Approx(37.3).epsilon(0.01));
+  CHECK(c.wake_pj(PowerState::off) == Approx(117.74).epsilon(0.01));
+}

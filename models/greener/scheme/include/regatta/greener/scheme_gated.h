@@ -100,6 +100,8 @@ class GatedScheme : public assembly::Scheme {
     const models::RowAccounts* rows = nullptr;
     models::PowerGate* gate = nullptr;  ///< null: registers stay as they are
   };
+  /// Their knobs, for the file.
+  models::SleepTransistors transistors(const assembly::BuildContext& context) const;
   void add_gated_file(const assembly::BuildContext& context, assembly::SmParts& parts);
   /// Switches the rows of the storage that is there.
   void add_switched_rows(const assembly::BuildContext& context, assembly::SmParts& parts);

@@ -26,8 +26,10 @@ struct SleepTransistorConfig {
   double sleep_leakage = 0.1;    ///< leakage of a sleeping row, as a fraction of a row that is on
   double off_leakage = 0;        ///< leakage of a row that is off, as a fraction of a row that is on
   std::string wake_off_energy = "wake_off";  ///< value of the energy table for a row of 32 lanes that was off
+  /// The table's energies of Table 4.4, `wake_sleep` and `wake_off`, times this; no other source's.
+  double wake_factor = 1;
 
-  /// Knobs sleep_transistors.*; wake_off_energy is the scheme's.
+  /// Knobs sleep_transistors.*; wake_off_energy and wake_factor are the scheme's.
   void declare(support::OptionSet& options);
   void validate() const;
 };
