@@ -114,6 +114,7 @@ Knobs = TypedDict("Knobs", {
     "gated.leakage_node": int,  # nm
     "gated.power": str,
     "gated.unused_rows_off": str,
+    "gated.wake_energy_of": str,
     "gated.wake_off_energy": float,  # pJ
     "gated.wake_sleep_energy": float,  # pJ
     "gated.windows": str,
@@ -260,6 +261,7 @@ Knobs = TypedDict("Knobs", {
     "regmutex.pool_registers": int,  # warp registers
     "retry_queue.entries": int,  # instructions
     "reuse_buffer.associative": bool,
+    "reuse_buffer.claim_writes": bool,
     "reuse_buffer.entries": int,  # entries
     "reuse_buffer.implementation": str,
     "reuse_buffer.pairs": bool,
