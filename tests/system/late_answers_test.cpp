@@ -76,6 +76,11 @@ TEST_CASE("late answers: WIR's blocks with few ports and short queues") {
             {"reuse_buffer.pairs", "true"}});
 }
 
+TEST_CASE("late answers: WIR's reuse buffer whose claims are writes") {
+  const SchemeRun run = wir_late({{"reuse_buffer.claim_writes", "true"}});
+  CHECK(run.stat("sm*.wir.reuse_buffer", "writes") > run.stat("sm*.wir.reuse_buffer", "lookups") / 2);
+}
+
 TEST_CASE("late answers: RC's compression unit, decompression unit and tables") {
   const SchemeRun run = run_late({"rc", "rc", "hd7770", 64});
   CHECK(run.stat("sm*.compression.unit", "registers") > 1000);
