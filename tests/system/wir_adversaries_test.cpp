@@ -4,8 +4,11 @@
 // scarce.
 #include <regatta/test/catch.h>
 
+#include <regatta/test/tiers.h>
 #include <nlohmann/json.hpp>
+#include <random>
 
+#include "wir_messages.h"
 #include "wir_programs.h"
 #include "wir_runs.h"
 
@@ -54,6 +57,36 @@ TEST_CASE("an array handed from warp to warp by fences and atomics of global mem
 }
 TEST_CASE("an array handed from warp to warp by fences and atomics of shared memory") {
   check_adversary("handover", handover("shared").c_str(), 4, 128);
+}
+TEST_CASE("random programs whose warps tell each other by fences and atomics what they stored") {
+  double reused = 0;
+  for (unsigned seed = 0; seed < test::times(25u, 400u); ++seed) {
+    const Folder folder;
+    const std::string trace = annotate(folder, "messages", messages(seed).c_str(), 4, 128);
+    std::mt19937 random(seed);
+    const auto any = [&](std::vector<std::string> of) { return of[random() % of.size()]; };
+    const std::vector<std::string> knobs{"--wir.model",
+                                         any({"rl", "rlp", "rlpv", "rlpvc"}),
+                                         "--wir.recount",
+                                         "50",
+                                         "--reuse_buffer.claim_writes",
+                                         any({"false", "true"}),
+                                         "--reuse_buffer.ports",
+                                         any({"1", "2", "4"}),
+                                         "--reuse_buffer.associative",
+                                         any({"false", "true"}),
+                                         "--wir.barrier_bits",
+                                         any({"2", "5", "8"}),
+                                         "--scheduler",
+                                         any({"gto", "lrr", "two_level"}),
+                                         "--stats",
+                                         folder.file("stats.json")};
+    const auto r = run(trace, knobs, any({"gtx480", "k20x"}));
+    CAPTURE(seed, knobs, r.err);
+    REQUIRE(r.status == 0);
+    reused += nlohmann::json::parse(folder.read("stats.json")).at("stats").at("wir").at("reused.load").get<double>();
+  }
+  CHECK(reused > 500);
 }
 TEST_CASE("variables and places that only an address tells apart") { check_adversary("variables", variables, 6, 64); }
 TEST_CASE("64-bit values, whose halves are shared") { check_adversary("wide", wide, 6, 64); }
