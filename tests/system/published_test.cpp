@@ -83,7 +83,7 @@ const std::map<std::string, ExpectedSetting>& published() {
   static const ExpectedSetting unified{"finereg_um", {{"l1.ways", "32"}}};
   static const ExpectedSetting rival{"gtx980", {{"sm.scheduler", "\"two_level\""}}};
   static const std::map<std::string, ExpectedSetting> all{
-      {"regless", {"gtx980", {{"sm.scheduler", "\"gto\""}}}},
+      {"regless", {"regless", {{"sm.scheduler", "\"gto\""}}}},
       {"rfh", rival},
       {"rfv", rival},
       {"wir", {"gtx480", {{"sm.scheduler", "\"gto\""}, {"sm.warps", "48"}}}},

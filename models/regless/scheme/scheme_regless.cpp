@@ -36,7 +36,7 @@ class RegLess : public assembly::Scheme {
     return "RegLess (MICRO 2017): operand staging units, filled region by region, replace the register file";
   }
   std::optional<assembly::Published> published() const override {
-    return assembly::Published{"MICRO 2017", "gtx980", {}};
+    return assembly::Published{"MICRO 2017", "regless", {}};
   }
   std::string held_by_ctas() const override { return "a region of RegLess holds its lines until it ends"; }
   void declare(support::OptionSet& options) override {

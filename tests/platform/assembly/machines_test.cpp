@@ -63,7 +63,7 @@ void runs(const std::string& machine, const std::string& scheduler) {
 TEST_CASE("machines: the papers' presets are there, whole and valid") {
   const std::vector<std::string> names = assembly::machine_names();
   for (const char* name : {"gtx480", "gtx980", "k20x", "hd7770", "fermi_sharing", "fermi_sharing_ch3", "finereg",
-                           "finereg_um", "h100", "rtx_a6000", "rtx_2080ti"}) {
+                           "finereg_um", "h100", "regless", "rtx_a6000", "rtx_2080ti"}) {
     CAPTURE(name);
     REQUIRE(std::count(names.begin(), names.end(), name) == 1);
     named_machine(name);
@@ -72,6 +72,7 @@ TEST_CASE("machines: the papers' presets are there, whole and valid") {
   CHECK(named_machine("gtx480").sm.registers_per_thread == 63);
   CHECK(named_machine("finereg").memory.dram.bandwidth == 352500);
   CHECK(named_machine("finereg_um").sm.sub_cores == 1);
+  CHECK(named_machine("regless").l1.hit_latency == 1);
 }
 
 TEST_CASE("machines: a machine says only in what it differs from its base") {

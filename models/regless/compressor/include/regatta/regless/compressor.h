@@ -27,7 +27,7 @@ namespace regatta::models {
 /// Sizes and times of the compressor of one shard.
 struct CompressorConfig {
   bool enabled = true;          ///< false: the assembly omits it
-  unsigned lines = 12;          ///< 48 in an SM of four shards (Table 1, which also says 16 each)
+  unsigned lines = 16;          ///< Table 1, which also says 48 in an SM: of four shards, 12 each
   unsigned lookup_latency = 1;  ///< cycles: bit vector (section 5.3)
   unsigned expand_latency = 2;  ///< cycles after that: tags and expansion
   unsigned match_latency = 2;   ///< cycles to match a value on its way to memory ("similar delay")
