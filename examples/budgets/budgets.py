@@ -155,7 +155,8 @@ def page(results: Results, machine: str, picture: str) -> str:
         lines.append(f"| {program} | {reference.registers} | {reference.warps:.1f} | {best[1]} | {best[0]:.2f} | "
                      f"{_ratio(results.relative(program, results.first, best[1], 'energy_nj'))} | {point.warps:.1f} | {point.spilled} | "
                      f"{limited(results, program)} |")
-    lines += ["", "## Every budget", "", f"Cycles under {results.first} / registers spilled.", ""]
+    lines += ["", "## Every budget", "", f"Cycles under {results.first} / registers spilled. A smaller budget may change the code where nothing is spilled, too: "
+              "copies that are not merged, values that are computed again.", ""]
     for budgets in dict.fromkeys(tuple(results.budgets[p]) for p in results.programs):
         lines += ["| program | " + " | ".join(budgets) + " |", "| --- |" + " --- |" * len(budgets)]
         for program in (p for p in results.programs if tuple(results.budgets[p]) == budgets):
