@@ -158,7 +158,7 @@ class Account {
     const std::string bank = "sm*.osu.shard*.bank*";
     double entries = 512;
     const double shards = run_.machine.sm.schedulers, banks = 8;
-    double lines = 12;
+    double lines = 16;
     for (const auto& [knob, value] : case_.knobs) {
       if (knob == "compressor.lines") lines = std::stod(value);
       if (knob == "osu.entries") entries = std::stod(value);

@@ -297,7 +297,7 @@ LINES = {
     "regatta-sim --list ": ("knobs statistics schemes", "kernels"),
     "regatta sim --scheme reg": ("regless reg_dram register_sharing", "wir"),
     "regatta-sim --scheme=reg": ("regless reg_dram register_sharing", "wir"),
-    "regatta-sim --machine ": ("gtx980 gtx480 k20x mine.toml", "regless k.rgt"),
+    "regatta-sim --machine ": ("gtx980 gtx480 k20x mine.toml", "greener k.rgt"),
     "regatta-sim --energy ": ("maxwell28 fermi40 mine.toml", "gtx980"),
     "regatta-sim --scheduler ": ("gto lrr two_level owf", "mine.toml"),
     "regatta-sim --icache.enabled ": ("true false", "k.rgt"),

@@ -59,8 +59,8 @@ PAIRED = ("--register_file.latency 6", "--collector.sp 1", "--dram.latency 2000"
 # much of the cycles at most.
 _FERMI = "--machine fermi_sharing --scheduler owf"
 LOST = (
-    ("regless", "fdtd3d", "", "", "compressor", "--compressor.lines 96", 0.6),
-    ("regless", "fdtd3d", "", "", "capacity manager", "--osu.entries 2048", 0.6),
+    ("regless", "fdtd3d", "", "--machine gtx980 --compressor.lines 12", "compressor", "--compressor.lines 96", 0.6),
+    ("regless", "fdtd3d", "", "--machine gtx980 --compressor.lines 12", "capacity manager", "--osu.entries 2048", 0.6),
     ("rfv", "btree", "--rfv", "", "renaming gate", "--rfv.share 1", 0.95),
     ("wir", "histogram", "", "--machine gtx480", "wir allocation", "--wir.allocator_ports 8", 0.97),
     ("finereg", "btree", "--max-registers 63", "--machine finereg", "resident CTAs", "--finereg.active_registers 2048", 0.9),
