@@ -14,8 +14,9 @@ using protocol::Supplier;
 void CompressorConfig::declare(support::OptionSet& o) {
   o.add("compressor.enabled", enabled, "compress register values on their way to the L1");
   o.add("compressor.lines", lines, "lines",
-        "lines of compressed registers in each compressor (RegLess Table 1: 16; it also says 48 per SM, which would be 12)", 1,
-        4096);
+        "lines of compressed registers in each compressor (RegLess Table 1: 16; it also says 48 per SM, which would be "
+        "12)",
+        1, 4096);
   o.add("compressor.lookup_latency", lookup_latency, "cycles", "latency of the bit vector (RegLess section 5.3: 1)", 1,
         1000);
   o.add("compressor.expand_latency", expand_latency, "cycles",
