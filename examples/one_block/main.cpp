@@ -115,6 +115,7 @@ int sc_main(int argc, char** argv) {
 
   wir::WirConfig config;  // with pending-retry, two read ports and two write ports
   config.reuse_entries = entries;
+  config.reuse_claim_writes = true;  // a claim takes a write port, so that there is something to wait for
   wir::ReuseBuffer buffer("reuse_buffer", config, domain);
   RegisterCounts counts("counts", domain);
   Bench bench("bench", script(), entries, counts, domain);
