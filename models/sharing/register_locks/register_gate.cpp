@@ -69,12 +69,12 @@ void RegisterGate::cta_launched(const protocol::CtaInfo& cta) {
   const std::optional<PairMember> member = pairs_->member(cta.cta);
   if (!member) return;
   const std::size_t own = std::size_t{cta.cta.value()} * warps_per_cta_;
-  for (std::size_t i = own; i < own + warps_per_cta_; ++i) warps_[i].ended = false;
+  for (std::size_t i = own; i < own + warps_per_cta_; ++i) warps_[i].life = Life::launched;
   const protocol::CtaSlot partner = pairs_->slot(member->partner());
   const std::size_t first = std::size_t{partner.value()} * warps_per_cta_;
   const bool is_resident = std::any_of(warps_.begin() + static_cast<std::ptrdiff_t>(first),
                                        warps_.begin() + static_cast<std::ptrdiff_t>(first + warps_per_cta_),
-                                       [](const Warp& w) { return w.resident; });
+                                       [](const Warp& w) { return w.is_resident(); });
   if (is_resident && owners_->role(partner) != WarpRole::owner) {
     complain("CTA slot " + std::to_string(cta.cta.value()) + " gets a CTA, and its partner in slot " +
              std::to_string(partner.value()) + " is not the owner; expected that ownership has passed to it");
@@ -83,8 +83,7 @@ void RegisterGate::cta_launched(const protocol::CtaInfo& cta) {
 
 void RegisterGate::warp_started(const protocol::WarpInfo& warp) {
   Warp& w = warps_[warp.warp.value()];
-  w.resident = true;
-  w.ended = false;
+  w.life = Life::resident;
   w.closed = false;
 }
 
@@ -123,8 +122,7 @@ void RegisterGate::issued(const DynamicInstruction& d) {
 
 void RegisterGate::warp_finished(const protocol::WarpInfo& warp) {
   Warp& w = warps_[warp.warp.value()];
-  w.resident = false;
-  w.ended = true;
+  w.life = Life::ended;
   if (!w.paired) return;
   if (locks_->holder(w.lock) == warp.warp) {
     locks_->give_back(w.lock, warp.warp);
@@ -159,7 +157,7 @@ unsigned RegisterGate::waits_for(unsigned warp) const {
     // The rule keeps it: it waits for a holder on the other side.
     const unsigned first = pairs_->slot(w.cta.partner()).value() * warps_per_cta_;
     for (unsigned i = first; i < first + warps_per_cta_; ++i) {
-      if (warps_[i].resident && locks_->holder(warps_[i].lock) == slot_of(i)) return i;
+      if (warps_[i].is_resident() && locks_->holder(warps_[i].lock) == slot_of(i)) return i;
     }
     return warp;
   }
@@ -168,7 +166,7 @@ unsigned RegisterGate::waits_for(unsigned warp) const {
   const unsigned first = warp / warps_per_cta_ * warps_per_cta_;
   unsigned found = warp;
   for (unsigned i = first; i < first + warps_per_cta_; ++i) {
-    if (i == warp || !warps_[i].resident || at_barrier(i)) continue;
+    if (i == warp || !warps_[i].is_resident() || at_barrier(i)) continue;
     if (found == warp || warps_[i].closed) found = i;
   }
   return found;
@@ -182,7 +180,7 @@ std::string RegisterGate::describe_circles() const {
   for (unsigned start = 0; start < warps_.size(); ++start) {
     std::vector<unsigned> path;
     unsigned at = start;
-    while (warps_[at].resident && seen[at] == Seen::no) {
+    while (warps_[at].is_resident() && seen[at] == Seen::no) {
       seen[at] = Seen::now;
       path.push_back(at);
       const unsigned next = waits_for(at);

@@ -51,22 +51,24 @@ class RegisterGate final : public sc_core::sc_module,
   void register_energy(support::EnergyGroup& group) override;
 
  private:
+  /// `ended` also before its CTA is launched; `launched` until the warp starts, which may be later.
+  enum class Life : std::uint8_t { ended, launched, resident };
   struct Warp {
     PairMember cta;
     unsigned lock = 0;
     unsigned partner = 0;  ///< the other warp of the pair
     bool paired = false;
-    bool resident = false;
-    bool ended = true;  ///< or of no CTA; false from the launch of its CTA on, though it may start later
+    Life life = Life::ended;
     bool closed = false;
     std::uint64_t since = 0;  ///< closed
+    bool is_resident() const { return life == Life::resident; }
   };
   bool names_shared(const protocol::DynamicInstruction& d) const {
     return __builtin_expect(static_cast<int>(d.injected), 0) != 0 ? names_shared(*d.traits) : shared_[d.traits->index];
   }
   bool names_shared(const protocol::InstructionTraits& traits) const;
   LockClaim claim_of(const Warp& w) const {
-    return {w.cta, owners_->role(pairs_->slot(w.cta)) == WarpRole::owner, warps_[w.partner].ended};
+    return {w.cta, owners_->role(pairs_->slot(w.cta)) == WarpRole::owner, warps_[w.partner].life == Life::ended};
   }
   /// The warp, which does not hold its lock, may take it.
   bool is_available(const Warp& w) const { return !locks_->holder(w.lock) && rule_->may_take(claim_of(w)); }
